@@ -21,7 +21,7 @@ def test_the_random_part_has_at_least_160_bits() -> None:
     assert len(set(BASE62)) ** RANDOM_LENGTH >= 2**160
 
 
-def test_no_two_are_alike() -> None:
+def test_keys_are_unique() -> None:
     assert len({new_key("prk") for _ in range(1000)}) == 1000
 
 

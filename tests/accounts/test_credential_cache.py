@@ -38,7 +38,7 @@ def cache(clock: FrozenClock) -> CredentialCache:
     return CredentialCache(5, most_entries=3, clock=clock.seconds)
 
 
-async def test_it_is_believed_for_its_seconds(cache: CredentialCache, clock: FrozenClock) -> None:
+async def test_an_entry_is_cached_for_its_lifetime(cache: CredentialCache, clock: FrozenClock) -> None:
     lookup = LookUps()
     for advance in (0, 4.9, 0.2, 4.9):
         clock.advance(advance)
@@ -46,7 +46,7 @@ async def test_it_is_believed_for_its_seconds(cache: CredentialCache, clock: Fro
     assert lookup.count == 2
 
 
-async def test_the_seconds_count_from_the_beginning_of_the_look_up(cache: CredentialCache, clock: FrozenClock) -> None:
+async def test_the_lifetime_starts_at_the_beginning_of_the_lookup(cache: CredentialCache, clock: FrozenClock) -> None:
     async def slow() -> Identity:
         clock.advance(5)
         return identity()
@@ -55,7 +55,7 @@ async def test_the_seconds_count_from_the_beginning_of_the_look_up(cache: Creden
     assert cache.get(KEY) is None
 
 
-async def test_a_token_is_not_believed_beyond_its_own_end(cache: CredentialCache, clock: FrozenClock) -> None:
+async def test_a_token_is_not_cached_beyond_its_expiry(cache: CredentialCache, clock: FrozenClock) -> None:
     await cache.identity(KEY, LookUps(), seconds=2)
     clock.advance(1.9)
     assert cache.get(KEY) == identity()
@@ -63,13 +63,13 @@ async def test_a_token_is_not_believed_beyond_its_own_end(cache: CredentialCache
     assert cache.get(KEY) is None
 
 
-async def test_no_seconds_mean_a_look_each_time(clock: FrozenClock) -> None:
+async def test_a_lifetime_of_zero_disables_the_cache(clock: FrozenClock) -> None:
     cache, lookup = CredentialCache(0, clock=clock.seconds), LookUps()
     await asyncio.gather(*(cache.identity(KEY, lookup) for _ in range(3)))
     assert lookup.count == 3
 
 
-async def test_a_refusal_reaches_all_who_wait_and_is_not_remembered(cache: CredentialCache) -> None:
+async def test_a_refusal_reaches_all_waiting_callers_and_is_not_cached(cache: CredentialCache) -> None:
     count = 0
 
     async def refuse() -> Identity:
@@ -83,7 +83,7 @@ async def test_a_refusal_reaches_all_who_wait_and_is_not_remembered(cache: Crede
     assert await cache.identity(KEY, LookUps()) == identity()
 
 
-async def test_one_that_leaves_does_not_take_the_others_along(cache: CredentialCache) -> None:
+async def test_a_cancelled_caller_does_not_cancel_the_others(cache: CredentialCache) -> None:
     may_go_on = asyncio.Event()
 
     async def slow() -> Identity:
@@ -99,7 +99,7 @@ async def test_one_that_leaves_does_not_take_the_others_along(cache: CredentialC
     assert await second == identity()
 
 
-async def test_the_one_used_longest_ago_makes_room(cache: CredentialCache) -> None:
+async def test_the_least_recently_used_entry_is_evicted(cache: CredentialCache) -> None:
     for number in range(3):
         await cache.identity(bytes([number]), LookUps(identity(number)))
     cache.get(b"\0")
@@ -119,7 +119,7 @@ Forget = Callable[[CredentialCache], None]
         (lambda cache: cache.clear(), [False, False]),
     ],
 )
-async def test_what_is_forgotten_is_looked_up_again(cache: CredentialCache, forget: Forget, left: list[bool]) -> None:
+async def test_a_forgotten_entry_is_looked_up_again(cache: CredentialCache, forget: Forget, left: list[bool]) -> None:
     for number in (1, 2):
         await cache.identity(bytes([number]), LookUps(identity(number)))
     forget(cache)
@@ -127,7 +127,9 @@ async def test_what_is_forgotten_is_looked_up_again(cache: CredentialCache, forg
 
 
 @pytest.mark.parametrize("forget", [lambda cache: cache.clear(), lambda cache: cache.forget_account("u_other")])
-async def test_a_look_up_under_way_is_neither_remembered_nor_joined(cache: CredentialCache, forget: Forget) -> None:
+async def test_a_pending_lookup_is_neither_cached_nor_joined_after_forgetting(
+    cache: CredentialCache, forget: Forget
+) -> None:
     may_go_on = asyncio.Event()
 
     async def stale() -> Identity:

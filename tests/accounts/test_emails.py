@@ -20,7 +20,7 @@ from pressroom.errors import InvalidInput
         ("उपयोगकर्ता@उदाहरण.कॉम", "उपयोगकर्ता@उदाहरण.कॉम"),
     ],
 )
-def test_one_address_has_one_form(typed: str, compared: str) -> None:
+def test_an_email_address_is_normalised(typed: str, compared: str) -> None:
     assert normalised_email(typed) == compared
 
 
@@ -54,7 +54,7 @@ def test_one_address_has_one_form(typed: str, compared: str) -> None:
         "ada@" + "\u4f8b" * 63 + "." + "\u4f8b" * 63,
     ],
 )
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_an_invalid_email_address_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         normalised_email(text)
     assert refused.value.field == "email"

@@ -46,7 +46,7 @@ def token_shown_to_people(folder: Path) -> str:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", databases.KINDS)
-def test_two_servers_and_a_restart_leave_one_link_that_is_good_once(kind: str, tmp_path: Path) -> None:
+def test_two_servers_and_a_restart_leave_one_single_use_link(kind: str, tmp_path: Path) -> None:
     with ExitStack() as stack:
         storage = stack.enter_context(databases.database_config(kind, tmp_path / "data"))
         settings = databases.settings_with_database(storage, tmp_path / "data")
@@ -76,6 +76,6 @@ def test_two_servers_and_a_restart_leave_one_link_that_is_good_once(kind: str, t
         assert not any(token in logs for token in tokens)
 
 
-def test_without_passwords_there_is_no_link(tmp_path: Path) -> None:
+def test_there_is_no_setup_link_without_password_sign_in(tmp_path: Path) -> None:
     with serving(tmp_path, "[accounts]\npassword_sign_in = false\n") as server:
         assert server.announced["setupUrl"] is None

@@ -50,7 +50,7 @@ async def stored(plugin: PluginContext, table: type[PageRow | BuiltinRedirectRow
         return int(await session.scalar(select(func.count()).select_from(table)) or 0)
 
 
-async def test_a_stranger_cannot_fill_the_index_with_a_site_that_invents_pages(plugin: PluginContext) -> None:
+async def test_a_site_that_invents_pages_cannot_fill_the_index(plugin: PluginContext) -> None:
     websites = Websites(plugin)
     website = await websites.add(BOB, "webhook", name="Endless", url="https://bob.example", credential={})
     now = datetime.now(UTC)
@@ -75,7 +75,7 @@ async def test_a_stranger_cannot_fill_the_index_with_a_site_that_invents_pages(p
         assert await session.scalar(select(PageRow.id).where(PageRow.url == post.url)) is not None
 
 
-async def test_a_stranger_cannot_add_redirects_without_end(plugin: PluginContext) -> None:
+async def test_the_number_of_redirects_is_limited(plugin: PluginContext) -> None:
     websites = Websites(plugin)
     website = await websites.add(BOB, "builtin", name="Blog", url="", credential={})
     rows = [
@@ -100,7 +100,7 @@ async def test_a_stranger_cannot_add_redirects_without_end(plugin: PluginContext
     assert await stored(plugin, BuiltinRedirectRow) == MAX_REDIRECTS
 
 
-async def test_a_stranger_cannot_collect_links_to_upload(contexts: Mapping[str, PluginContext]) -> None:
+async def test_unused_upload_links_are_limited(contexts: Mapping[str, PluginContext]) -> None:
     plugin = contexts["images"]
     uploads = Uploads(plugin)
     links = [await uploads.link(BOB, content_id=None, filename="", media_type="") for _ in range(MAX_OPEN + 5)]

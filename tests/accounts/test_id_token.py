@@ -49,7 +49,7 @@ async def verified(
     return await VERIFIER.verify(token, keys=published, nonce=nonce, access_token=access_token)
 
 
-async def test_a_genuine_token_is_believed() -> None:
+async def test_a_genuine_token_is_accepted() -> None:
     assert await verified(signed(CLAIMS)) == CLAIMS
     assert await verified(signed(CLAIMS, EC, alg="ES256", kid="ec")) == CLAIMS
     assert await verified(signed(CLAIMS, typ="JWT", x="unknown parameters of the header mean nothing")) == CLAIMS
@@ -107,7 +107,7 @@ async def test_what_the_standard_allows_is_accepted(claims: dict[str, Any]) -> N
     ],
     ids=str,
 )
-async def test_a_claim_that_is_not_as_it_must_be_is_refused(claims: dict[str, Any]) -> None:
+async def test_an_invalid_claim_is_refused(claims: dict[str, Any]) -> None:
     with pytest.raises(InvalidIdToken):
         await verified(signed(CLAIMS | claims))
 
@@ -128,7 +128,7 @@ async def test_a_token_without_a_signature_is_refused() -> None:
         await verified(f"{header}.{payload}.")
 
 
-async def test_the_public_key_is_no_shared_secret() -> None:
+async def test_the_public_key_is_not_accepted_as_a_shared_secret() -> None:
     header = base64.urlsafe_b64encode(b'{"alg":"HS256","kid":"rsa"}').rstrip(b"=")
     content = header + b"." + signed(CLAIMS).encode().split(b".")[1]
     for secret in (RSA.as_pem(private=False), json.dumps(PUBLISHED[0]).encode(), b""):
@@ -137,7 +137,7 @@ async def test_the_public_key_is_no_shared_secret() -> None:
             await verified(f"{content.decode()}.{signature.decode()}")
 
 
-async def test_a_secret_that_the_provider_publishes_is_no_key() -> None:
+async def test_a_published_symmetric_key_is_not_accepted() -> None:
     secret = OctKey.generate_key(256, {"kid": "oct"})
     with pytest.raises(InvalidIdToken):
         await verified(signed(CLAIMS, secret, alg="HS256", kid="oct"), [*PUBLISHED, dict(secret.as_dict(private=True))])
@@ -154,12 +154,12 @@ async def test_a_key_in_the_header_is_not_sent_to_the_provider() -> None:
 @pytest.mark.parametrize(
     "change", [{"use": "enc"}, {"alg": "PS256"}, {"kty": "oct"}, {"n": "AQAB"}, {"n": 7}, {"kid": "x"}], ids=str
 )
-async def test_a_key_that_is_not_for_this_is_not_used(change: dict[str, Any]) -> None:
+async def test_a_key_for_another_purpose_is_not_used(change: dict[str, Any]) -> None:
     with pytest.raises(InvalidIdToken):
         await verified(signed(CLAIMS), [PUBLISHED[0] | change])
 
 
-async def test_a_key_without_an_id_is_used_where_it_is_the_only_one_of_its_kind() -> None:
+async def test_a_key_without_an_id_is_used_if_it_is_the_only_one_of_its_type() -> None:
     nameless = {name: value for name, value in PUBLISHED[0].items() if name != "kid"}
     token = jws.serialize_compact({"alg": "RS256"}, json.dumps(CLAIMS), RSA, ["RS256"])
     assert await verified(token, [nameless, *PUBLISHED[1:]]) == CLAIMS
@@ -180,13 +180,13 @@ async def test_a_short_key_is_refused() -> None:
     ["", ".", "..", "a.b.c", "a.b.c.d.e", "ä.b.c", "x" * 1_000_000, "W1tbW1tb.W1tb.x"],
     ids=lambda text: text[:9],
 )
-async def test_what_is_no_token_is_refused(token: str) -> None:
+async def test_an_invalid_token_is_refused(token: str) -> None:
     with pytest.raises(InvalidIdToken):
         await verified(token)
 
 
 @pytest.mark.parametrize("payload", [b"[]", b"7", b"", b"{", b"[" * 60_000, b"\xff", b'{"exp": NaN}'])
-async def test_a_payload_that_is_no_object_is_refused(payload: bytes) -> None:
+async def test_a_payload_that_is_not_an_object_is_refused(payload: bytes) -> None:
     registry = jws.JWSRegistry(algorithms=["RS256"])
     registry.max_payload_length = 100_000
     token = jws.serialize_compact({"alg": "RS256", "kid": "rsa"}, payload, RSA, registry=registry)
@@ -211,7 +211,7 @@ async def test_no_changed_byte_goes_unnoticed(position: int, change: int) -> Non
         await verified(f"{changed}.{signature}")
 
 
-async def test_the_clock_is_the_machine_s_own_unless_another_is_given() -> None:
+async def test_the_system_clock_is_the_default() -> None:
     async def published(_kid: str) -> JsonWebKeys:
         return PUBLISHED
 

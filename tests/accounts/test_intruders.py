@@ -15,7 +15,7 @@ from support.people import PASSWORD, BrowserWithoutScreen, add_person
 ACCOUNT = "/dashboard/account"
 
 
-def test_an_intruder_s_keys_and_approvals_end_when_the_owner_says_so(tmp_path: Path) -> None:
+def test_revoking_everything_ends_an_intruders_keys_and_approvals(tmp_path: Path) -> None:
     with (
         RunningHost(settings_for_test({}, tmp_path)) as host,
         BrowserWithoutScreen(host) as owner,
@@ -50,6 +50,6 @@ def test_an_intruder_s_keys_and_approvals_end_when_the_owner_says_so(tmp_path: P
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "data:text/html,x", "//evil.example", "ms-msdt:/x", " https://x"]
 )
-def test_a_site_cannot_put_a_script_into_the_list_of_articles(url: str) -> None:
+def test_a_site_cannot_inject_a_script_into_the_article_list(url: str) -> None:
     assert _web_link(url) == ""
     assert _web_link("https://blog.example/post") == "https://blog.example/post"

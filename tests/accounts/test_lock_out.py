@@ -45,7 +45,7 @@ def sign_in(browser: BrowserWithoutScreen, email: str, password: str, address: s
     return browser.post("/sign-in", {**fields, "email": email, "password": password}, **{"X-Forwarded-For": address})
 
 
-def test_a_stranger_cannot_lock_the_owner_out(host: RunningHost, ada: str) -> None:
+def test_an_attacker_cannot_lock_the_owner_out(host: RunningHost, ada: str) -> None:
     with BrowserWithoutScreen(host) as stranger, BrowserWithoutScreen(host) as owner:
         statuses = [sign_in(stranger, ada, WRONG, "203.0.113.66").status for _ in range(5)]
         assert statuses == [400, 400, 400, 429, 429]
@@ -53,7 +53,7 @@ def test_a_stranger_cannot_lock_the_owner_out(host: RunningHost, ada: str) -> No
         assert sign_in(owner, ada, PASSWORD, "198.51.100.7").path == "/dashboard"
 
 
-def test_many_addresses_cannot_lock_out_the_owner_s_own_browser(host: RunningHost, ada: str) -> None:
+def test_many_ip_addresses_cannot_lock_out_the_owners_known_browser(host: RunningHost, ada: str) -> None:
     with BrowserWithoutScreen(host) as stranger, BrowserWithoutScreen(host) as owner:
         page = sign_in(owner, ada, PASSWORD, "198.51.100.7")
         owner.submit(page, "/sign-out")
@@ -65,7 +65,7 @@ def test_many_addresses_cannot_lock_out_the_owner_s_own_browser(host: RunningHos
         assert sign_in(owner, ada, PASSWORD, "203.0.113.1").path == "/dashboard"
 
 
-def test_a_browser_of_one_account_is_not_known_for_another(host: RunningHost, ada: str) -> None:
+def test_a_browser_known_for_one_account_is_not_known_for_another(host: RunningHost, ada: str) -> None:
     mallory = add_person(host, "mallory@example.net")
     with BrowserWithoutScreen(host) as browser:
         page = sign_in(browser, mallory.email, PASSWORD, "203.0.113.66")
@@ -76,21 +76,21 @@ def test_a_browser_of_one_account_is_not_known_for_another(host: RunningHost, ad
 @pytest.mark.parametrize(
     "cookie", ["", "x", "a.b.c.d.e", "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..AA.AA.AA", "." * 3000]
 )
-def test_a_made_up_cookie_makes_no_known_browser(host: RunningHost, ada: str, cookie: str) -> None:
+def test_a_forged_cookie_does_not_make_a_known_browser(host: RunningHost, ada: str, cookie: str) -> None:
     with BrowserWithoutScreen(host) as stranger:
         stranger.client.cookies.set("pressroom_known", cookie, domain="127.0.0.1", path="/")
         statuses = [sign_in(stranger, ada, WRONG, "203.0.113.66").status for _ in range(4)]
     assert statuses == [400, 400, 400, 429]
 
 
-def test_a_known_browser_guesses_no_more_often_than_any_other(host: RunningHost, ada: str) -> None:
+def test_a_known_browser_has_the_same_guess_limit(host: RunningHost, ada: str) -> None:
     with BrowserWithoutScreen(host) as browser:
         page = sign_in(browser, ada, PASSWORD, "198.51.100.7")
         browser.submit(page, "/sign-out")
         assert [sign_in(browser, ada, WRONG, f"198.51.100.{n}").status for n in range(5)] == [400, 400, 400, 429, 429]
 
 
-def test_a_stranger_cannot_keep_somebody_from_changing_their_password(host: RunningHost, ada: str) -> None:
+def test_an_attacker_cannot_prevent_a_password_change(host: RunningHost, ada: str) -> None:
     with BrowserWithoutScreen(host) as stranger, BrowserWithoutScreen(host) as owner:
         sign_in(owner, ada, PASSWORD, "198.51.100.7")
         for number in range(8):
@@ -118,7 +118,7 @@ async def test_a_flood_of_sign_ins_is_hashed_a_few_at_a_time() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no priorities of threads")
-async def test_hashing_leaves_the_processor_to_the_rest_of_the_server() -> None:
+async def test_hashing_runs_at_a_lower_priority() -> None:
     priorities: list[int] = []
 
     class Hasher(PasswordHasher):

@@ -71,7 +71,7 @@ def where(session: BrowserSession) -> tuple[str, str, str, bool]:
     return session.person.email, session.user.email, session.role, session.lost
 
 
-async def test_an_invitation_makes_one_member(
+async def test_an_invitation_creates_one_member(
     invitations: Invitations, memberships: Memberships, ada: User, bob: User, users: Users
 ) -> None:
     invitation, token = await invitations.create(ada.id, "editor", "  for\tBob ")
@@ -90,7 +90,7 @@ async def test_an_invitation_makes_one_member(
     assert await invitations.list(ada.id) == []
 
 
-async def test_only_a_hash_of_the_link_is_kept(invitations: Invitations, ada: User, database: SqlDatabase) -> None:
+async def test_only_a_hash_of_the_link_is_stored(invitations: Invitations, ada: User, database: SqlDatabase) -> None:
     _, token = await invitations.create(ada.id, "reader")
     async with database.reading() as session:
         row = await session.scalar(select(InvitationRow))
@@ -99,7 +99,7 @@ async def test_only_a_hash_of_the_link_is_kept(invitations: Invitations, ada: Us
     assert len(token) >= 43
 
 
-async def test_of_many_who_use_a_link_at_once_one_wins(
+async def test_concurrent_uses_of_a_link_have_one_winner(
     invitations: Invitations, memberships: Memberships, users: Users, ada: User
 ) -> None:
     people = [await users.add(f"p{number}@example.com") for number in range(5)]
@@ -115,7 +115,7 @@ async def test_of_many_who_use_a_link_at_once_one_wins(
     assert await users.by_email("new@example.com") in (None, member.member)
 
 
-async def test_people_who_invite_each_other_at_once_do_not_block_each_other(
+async def test_mutual_invitations_accepted_concurrently_do_not_deadlock(
     invitations: Invitations, memberships: Memberships, ada: User, bob: User
 ) -> None:
     (_, to_bob), (_, to_ada) = await invitations.create(ada.id, "editor"), await invitations.create(bob.id, "reader")
@@ -124,7 +124,7 @@ async def test_people_who_invite_each_other_at_once_do_not_block_each_other(
     assert [membership.role for membership in await memberships.of_member(ada.id)] == ["reader"]
 
 
-async def test_a_refused_acceptance_leaves_the_link_good(
+async def test_a_refused_acceptance_leaves_the_link_valid(
     invitations: Invitations, memberships: Memberships, ada: User, bob: User
 ) -> None:
     await join(invitations, ada, bob, "reader")
@@ -140,7 +140,7 @@ async def test_a_refused_acceptance_leaves_the_link_good(
     assert await invitations.find(token) is not None
 
 
-async def test_a_link_makes_an_account_that_is_a_member(
+async def test_a_link_creates_an_account_that_is_a_member(
     invitations: Invitations, memberships: Memberships, users: Users, ada: User
 ) -> None:
     _, token = await invitations.create(ada.id, "reader")
@@ -153,7 +153,7 @@ async def test_a_link_makes_an_account_that_is_a_member(
 
 
 @pytest.mark.parametrize("ends", ["expires", "is revoked", "its account is disabled"])
-async def test_a_link_that_is_not_good_any_more_does_nothing(
+async def test_a_link_that_is_no_longer_valid_does_nothing(
     ends: str,
     invitations: Invitations,
     memberships: Memberships,
@@ -181,7 +181,7 @@ async def test_a_link_that_is_not_good_any_more_does_nothing(
 
 
 @pytest.mark.parametrize("token", ["", "x", "x" * 100_000, "\0\udfff"])
-async def test_a_made_up_link_is_not_good(invitations: Invitations, ada: User, bob: User, token: str) -> None:
+async def test_a_forged_link_is_invalid(invitations: Invitations, ada: User, bob: User, token: str) -> None:
     await invitations.create(ada.id, "editor")
     assert await invitations.find(token) is None
     with pytest.raises(NotFound):
@@ -189,13 +189,13 @@ async def test_a_made_up_link_is_not_good(invitations: Invitations, ada: User, b
 
 
 @pytest.mark.parametrize(("role", "note"), [("owner", ""), ("", ""), ("editor", "x" * 101), ("editor", "a\x1bb")])
-async def test_what_cannot_be_given_is_refused(invitations: Invitations, ada: User, role: str, note: str) -> None:
+async def test_an_invalid_role_or_note_is_refused(invitations: Invitations, ada: User, role: str, note: str) -> None:
     with pytest.raises(InvalidInput):
         await invitations.create(ada.id, role, note)
     assert await invitations.list(ada.id) == []
 
 
-async def test_nobody_changes_members_or_invitations_of_another_account(
+async def test_members_and_invitations_of_another_account_cannot_be_changed(
     invitations: Invitations, memberships: Memberships, users: Users, ada: User, bob: User
 ) -> None:
     await join(invitations, ada, bob)
@@ -216,7 +216,7 @@ async def test_nobody_changes_members_or_invitations_of_another_account(
     assert await invitations.list(ada.id) == [invitation]
 
 
-async def test_members_and_invitations_are_bounded_also_at_once(
+async def test_members_and_invitations_are_limited_even_concurrently(
     invitations: Invitations, memberships: Memberships, users: Users, ada: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bounds, "MAX_INVITATIONS", 3)
@@ -237,7 +237,7 @@ async def test_members_and_invitations_are_bounded_also_at_once(
     assert len(await memberships.of_account(ada.id)) == 2
 
 
-async def test_a_person_works_in_a_bounded_number_of_accounts(
+async def test_memberships_of_one_person_are_limited(
     invitations: Invitations, users: Users, ada: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bounds, "MAX_ACCOUNTS", 1)
@@ -247,7 +247,7 @@ async def test_a_person_works_in_a_bounded_number_of_accounts(
         await join(invitations, other, bob)
 
 
-async def test_expired_invitations_take_no_place_and_are_removed(
+async def test_expired_invitations_take_no_slot_and_are_removed(
     invitations: Invitations, ada: User, bob: User, database: SqlDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bounds, "MAX_INVITATIONS", 1)
@@ -261,7 +261,7 @@ async def test_expired_invitations_take_no_place_and_are_removed(
         assert await session.scalar(select(func.count()).select_from(InvitationRow)) == 1
 
 
-async def test_a_session_works_in_its_own_account_or_where_it_was_let_in(
+async def test_a_session_works_in_its_own_account_or_one_it_is_a_member_of(
     sessions: Sessions, invitations: Invitations, ada: User, bob: User
 ) -> None:
     token = await sessions.start(bob.id)
@@ -280,7 +280,7 @@ async def test_a_session_works_in_its_own_account_or_where_it_was_let_in(
     assert where(await found(sessions, token)) == (bob.email, bob.email, "owner", False)
 
 
-async def test_a_changed_role_holds_from_the_next_request(
+async def test_a_changed_role_applies_from_the_next_request(
     sessions: Sessions, invitations: Invitations, memberships: Memberships, ada: User, bob: User, database: SqlDatabase
 ) -> None:
     await join(invitations, ada, bob)
@@ -294,7 +294,7 @@ async def test_a_changed_role_holds_from_the_next_request(
 
 
 @pytest.mark.parametrize("how", ["removed", "disabled", "deleted"])
-async def test_whoever_loses_an_account_is_back_in_their_own(
+async def test_a_removed_member_returns_to_their_own_account(
     how: str,
     sessions: Sessions,
     invitations: Invitations,
@@ -322,7 +322,7 @@ async def test_whoever_loses_an_account_is_back_in_their_own(
     assert not (await found(sessions, token)).lost
 
 
-async def test_an_account_that_goes_takes_its_memberships_and_invitations_along(
+async def test_a_deleted_account_loses_its_memberships_and_invitations(
     invitations: Invitations, ada: User, bob: User, database: SqlDatabase
 ) -> None:
     await join(invitations, ada, bob)

@@ -36,7 +36,7 @@ CHEAP = PasswordHasher.from_parameters(CHEAPEST)
         "abcd efgh jklm " * 17,
     ],
 )
-def test_any_characters_do(password: str) -> None:
+def test_any_characters_are_allowed(password: str) -> None:
     assert acceptable_password(password, words=WORDS) == normalised_password(password)
 
 
@@ -65,7 +65,7 @@ def test_any_characters_do(password: str) -> None:
         ("pressroomlovelace", "your e-mail address"),
     ],
 )
-def test_a_password_that_is_guessed_first_is_refused(password: str, says: str) -> None:
+def test_an_easily_guessed_password_is_refused(password: str, says: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         acceptable_password(password, words=WORDS)
     assert refused.value.field == "password"
@@ -99,14 +99,14 @@ def test_what_is_accepted_has_the_length_that_is_promised(text: str) -> None:
     assert acceptable_password(password, words=WORDS) == password
 
 
-async def test_a_hash_of_another_kind_or_of_rubbish_matches_nothing() -> None:
+async def test_an_unsupported_or_malformed_hash_matches_nothing() -> None:
     hashes = PasswordHashes(CHEAP)
     for encoded in ("", "rubbish", "$argon2id$v=19$m=8,t=1,p=1$x$y", "$2b$12$abcdefghijklmnopqrstuv"):
         assert not await hashes.matches(encoded, "four quiet random words")
 
 
 @pytest.mark.usefixtures("real_hashes")
-async def test_nobody_s_hash_costs_what_a_real_one_costs() -> None:
+async def test_the_dummy_hash_costs_as_much_as_a_real_one() -> None:
     hashes = PasswordHashes()
     real = await hashes.make("four quiet random words")
     parameters = real.rpartition("$")[0].rpartition("$")[0]
@@ -138,7 +138,7 @@ class CountingHasher(PasswordHasher):
         return super().verify(hash, password)
 
 
-async def test_few_are_checked_at_once_even_when_callers_leave_and_too_many_are_refused() -> None:
+async def test_concurrent_checks_are_limited_and_excess_callers_refused() -> None:
     hasher = CountingHasher()
     hashes = PasswordHashes(hasher)
     first = [asyncio.create_task(hashes.matches("", "x")) for _ in range(100)]

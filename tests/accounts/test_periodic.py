@@ -28,13 +28,13 @@ async def rounds_until_the_end(seconds: float, at_least: int, *, end_after: floa
     return count
 
 
-async def test_what_waits_to_be_written_is_written_at_the_end() -> None:
+async def test_pending_writes_are_written_at_the_end() -> None:
     assert await rounds_until_the_end(HOUR, 0) == 1
 
 
-async def test_a_server_that_ends_soon_removes_nothing_first() -> None:
+async def test_a_server_that_ends_soon_prunes_nothing() -> None:
     assert await rounds_until_the_end(HOUR, 0, end_after=HOUR) == 0
 
 
-async def test_rounds_follow_each_other() -> None:
+async def test_rounds_repeat() -> None:
     assert await rounds_until_the_end(0.001, 3, end_after=HOUR) >= 3

@@ -36,7 +36,7 @@ def left(browser: BrowserWithoutScreen) -> str:
     return str(response.headers["Location"])
 
 
-def test_made_up_codes_are_not_sent_on_without_end(host: RunningHost) -> None:
+def test_forwarding_of_forged_codes_is_limited(host: RunningHost) -> None:
     with BrowserWithoutScreen(host, BASE) as stranger, BrowserWithoutScreen(host, BASE) as ada:
         location = left(stranger)
         cookie = stranger.client.cookies["pressroom_provider"]

@@ -36,7 +36,7 @@ async def age(database: SqlDatabase, token: str, *, created: timedelta, seen: ti
         await session.execute(update(SessionRow).where(SessionRow.token_hash == hash_of(token)).values(values))
 
 
-async def test_a_session_tells_who_it_is_and_where_it_began(sessions: Sessions, user: User) -> None:
+async def test_a_session_has_its_user_and_origin(sessions: Sessions, user: User) -> None:
     token = await sessions.start(user.id, client_ip="192.0.2.7", user_agent="Browser/1 \0\x1b[31m" + "x" * 500)
     session = await sessions.find(token)
     assert session is not None
@@ -54,7 +54,7 @@ async def test_only_a_hash_of_the_token_is_stored(sessions: Sessions, user: User
 
 
 @pytest.mark.parametrize("token", ["", "x", "x" * 10_000, "\0", "\udfff", "ä"])
-async def test_a_token_that_nobody_was_given_is_nobody_s(sessions: Sessions, user: User, token: str) -> None:
+async def test_an_unknown_token_has_no_session(sessions: Sessions, user: User, token: str) -> None:
     await sessions.start(user.id)
     assert await sessions.find(token) is None
     await sessions.end(token)
@@ -69,7 +69,7 @@ async def test_a_token_that_nobody_was_given_is_nobody_s(sessions: Sessions, use
         (timedelta(hours=25), timedelta(minutes=1), False),
     ],
 )
-async def test_a_session_ends_after_its_lifetime_or_when_it_idles(
+async def test_a_session_ends_after_its_lifetime_or_when_idle(
     sessions: Sessions, user: User, database: SqlDatabase, created: timedelta, seen: timedelta, good: bool
 ) -> None:
     token = await sessions.start(user.id)
@@ -79,9 +79,7 @@ async def test_a_session_ends_after_its_lifetime_or_when_it_idles(
     assert (session is not None, len(listed)) == (good, int(good))
 
 
-async def test_use_keeps_a_session_alive_but_not_beyond_its_lifetime(
-    sessions: Sessions, user: User, database: SqlDatabase
-) -> None:
+async def test_use_extends_a_session_within_its_lifetime(sessions: Sessions, user: User, database: SqlDatabase) -> None:
     token = await sessions.start(user.id)
     await age(database, token, created=timedelta(hours=23, minutes=30), seen=timedelta(minutes=50))
     first = await sessions.find(token)
@@ -105,14 +103,16 @@ async def test_use_is_written_once_a_minute(sessions: Sessions, user: User, data
     assert unchanged.seen_at < before.seen_at < written.seen_at
 
 
-async def test_many_requests_of_a_session_at_once(sessions: Sessions, user: User, database: SqlDatabase) -> None:
+async def test_concurrent_requests_of_one_session_are_accepted(
+    sessions: Sessions, user: User, database: SqlDatabase
+) -> None:
     token = await sessions.start(user.id)
     await age(database, token, created=timedelta(minutes=30), seen=timedelta(minutes=10))
     results = await asyncio.gather(*(sessions.find(token) for _ in range(20)))
     assert all(session is not None and session.user == user for session in results)
 
 
-async def test_signing_out_here_and_everywhere_else(sessions: Sessions, user: User) -> None:
+async def test_signing_out_one_session_and_all_others(sessions: Sessions, user: User) -> None:
     tokens = [await sessions.start(user.id) for _ in range(4)]
     await sessions.end(tokens[0])
     await sessions.end(tokens[0])
@@ -129,9 +129,7 @@ async def test_sessions_are_listed_by_their_last_use(sessions: Sessions, user: U
     assert [session.user_agent for session in await sessions.list(user.id)] == ["1", "0", "2"]
 
 
-async def test_pruning_removes_what_has_ended_and_nothing_else(
-    sessions: Sessions, user: User, database: SqlDatabase
-) -> None:
+async def test_pruning_removes_only_expired_sessions(sessions: Sessions, user: User, database: SqlDatabase) -> None:
     ended, good = await sessions.start(user.id), await sessions.start(user.id)
     async with database.writing() as session:
         await session.execute(
@@ -146,7 +144,7 @@ async def test_pruning_removes_what_has_ended_and_nothing_else(
         assert await session.scalar(select(func.count()).select_from(SessionRow)) == 1
 
 
-async def test_a_shorter_lifetime_holds_for_sessions_that_began_before(
+async def test_a_shorter_lifetime_applies_to_existing_sessions(
     sessions: Sessions, user: User, database: SqlDatabase, database_settings: Settings
 ) -> None:
     token = await sessions.start(user.id)
@@ -173,7 +171,7 @@ async def test_a_server_prunes_by_itself(
         assert await session.scalar(select(func.count()).select_from(SessionRow)) == 0
 
 
-async def test_of_an_account_s_sessions_the_last_used_remain(
+async def test_the_most_recently_used_sessions_of_an_account_remain(
     sessions: Sessions, user: User, database: SqlDatabase
 ) -> None:
     first, second, *_ = [await sessions.start(user.id) for _ in range(MAX_OF_ACCOUNT)]
@@ -186,13 +184,13 @@ async def test_of_an_account_s_sessions_the_last_used_remain(
     assert len(await sessions.list(user.id, limit=2 * MAX_OF_ACCOUNT)) == MAX_OF_ACCOUNT
 
 
-async def test_a_list_can_be_cut(sessions: Sessions, user: User) -> None:
+async def test_a_list_can_be_limited(sessions: Sessions, user: User) -> None:
     for number in range(4):
         await sessions.start(user.id, user_agent=str(number))
     assert len(await sessions.list(user.id, limit=3)) == 3
 
 
-async def test_a_sign_in_that_is_under_way_does_not_outlive_its_password(
+async def test_a_pending_sign_in_fails_after_a_password_change(
     sessions: Sessions, database: SqlDatabase, database_settings: Settings, user: User
 ) -> None:
     users = Users(database, database_settings)
@@ -205,7 +203,7 @@ async def test_a_sign_in_that_is_under_way_does_not_outlive_its_password(
     assert await sessions.start(user.id, proven=after)
 
 
-async def test_a_sign_in_that_is_under_way_does_not_pass_a_lock(
+async def test_a_pending_sign_in_fails_for_a_disabled_account(
     sessions: Sessions, database: SqlDatabase, database_settings: Settings, user: User
 ) -> None:
     users = Users(database, database_settings)

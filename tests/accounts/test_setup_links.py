@@ -25,7 +25,7 @@ def links(database: SqlDatabase, users: Users) -> SetupLinks:
     return SetupLinks(database, users)
 
 
-async def test_a_link_makes_the_first_account_and_no_second(links: SetupLinks, users: Users) -> None:
+async def test_a_link_creates_the_first_account_and_no_second(links: SetupLinks, users: Users) -> None:
     token = await links.create()
     assert await links.usable(token)
     user = await links.redeem(token, email="Ada@example.com", name="Ada", password=PASSWORD)
@@ -35,19 +35,19 @@ async def test_a_link_makes_the_first_account_and_no_second(links: SetupLinks, u
         await links.redeem(token, email="bob@example.com", name="", password=PASSWORD)
 
 
-async def test_a_new_link_replaces_the_one_before(links: SetupLinks) -> None:
+async def test_a_new_link_replaces_the_previous_one(links: SetupLinks) -> None:
     old, new = await links.create(), await links.create()
     assert (await links.usable(old), await links.usable(new)) == (False, True)
 
 
-async def test_of_many_links_made_at_once_one_is_good(links: SetupLinks, database: SqlDatabase) -> None:
+async def test_one_of_many_concurrently_created_links_is_valid(links: SetupLinks, database: SqlDatabase) -> None:
     tokens = await asyncio.gather(*(links.create() for _ in range(8)))
     assert [await links.usable(token) for token in tokens].count(True) == 1
     async with database.reading() as session:
         assert await session.scalar(select(func.count()).select_from(SetupLinkRow)) == 1
 
 
-async def test_of_many_who_use_a_link_at_once_one_wins(links: SetupLinks, users: Users) -> None:
+async def test_concurrent_uses_of_a_link_have_one_winner(links: SetupLinks, users: Users) -> None:
     token = await links.create()
     results = await asyncio.gather(
         *(links.redeem(token, email=f"p{number}@example.com", name="", password=PASSWORD) for number in range(6)),
@@ -58,14 +58,14 @@ async def test_of_many_who_use_a_link_at_once_one_wins(links: SetupLinks, users:
 
 
 @pytest.mark.parametrize(("email", "password"), [("nobody", PASSWORD), ("ada@example.com", "short")])
-async def test_after_a_mistake_the_link_is_still_good(links: SetupLinks, email: str, password: str) -> None:
+async def test_the_link_remains_valid_after_a_mistake(links: SetupLinks, email: str, password: str) -> None:
     token = await links.create()
     with pytest.raises(InvalidInput):
         await links.redeem(token, email=email, name="", password=password)
     assert await links.usable(token)
 
 
-async def test_a_link_ends_when_the_operator_makes_an_account(links: SetupLinks, users: Users) -> None:
+async def test_a_link_is_invalid_once_the_operator_creates_an_account(links: SetupLinks, users: Users) -> None:
     token = await links.create()
     await users.add("ada@example.com")
     assert not await links.usable(token)
@@ -73,7 +73,7 @@ async def test_a_link_ends_when_the_operator_makes_an_account(links: SetupLinks,
         await links.redeem(token, email="bob@example.com", name="", password=PASSWORD)
 
 
-async def test_a_link_ends_after_a_day(links: SetupLinks, database: SqlDatabase) -> None:
+async def test_a_link_expires_after_a_day(links: SetupLinks, database: SqlDatabase) -> None:
     token = await links.create()
     async with database.reading() as session:
         row = await session.scalar(select(SetupLinkRow))
@@ -85,7 +85,7 @@ async def test_a_link_ends_after_a_day(links: SetupLinks, database: SqlDatabase)
 
 
 @pytest.mark.parametrize("token", ["", "x", "x" * 100_000, "\0\udfff"])
-async def test_a_made_up_link_is_not_good(links: SetupLinks, token: str) -> None:
+async def test_a_forged_link_is_invalid(links: SetupLinks, token: str) -> None:
     await links.create()
     assert not await links.usable(token)
     with pytest.raises(NotFound):

@@ -60,7 +60,7 @@ async def outcome(sign_in: SignIn, email: str, password: str, address: str = "19
         return f"{error.code}: {error.message}"
 
 
-async def test_who_knows_the_password_signs_in(users: Users, limiter: Limiter, settings: Settings) -> None:
+async def test_the_right_password_signs_in(users: Users, limiter: Limiter, settings: Settings) -> None:
     sign_in = SignIn(users, limiter, settings)
     for _ in range(10):
         assert await outcome(sign_in, " ADA@example.com", PASSWORD) == "ada@example.com"
@@ -82,7 +82,7 @@ async def test_an_unknown_email_address_gets_the_same_response_as_a_known_one(
     assert all(result == results[0] for result in results)
 
 
-async def test_once_limited_even_the_right_password_is_not_looked_at(
+async def test_the_right_password_is_not_checked_once_limited(
     users: Users, limiter: Limiter, settings: Settings
 ) -> None:
     sign_in = SignIn(users, limiter, settings)
@@ -94,9 +94,7 @@ async def test_once_limited_even_the_right_password_is_not_looked_at(
     assert await outcome(sign_in, "ada@example.com", PASSWORD, "192.0.2.9") == "ada@example.com"
 
 
-async def test_guesses_from_many_addresses_are_limited_together(
-    users: Users, limiter: Limiter, settings: Settings
-) -> None:
+async def test_guesses_from_many_ip_addresses_share_a_limit(users: Users, limiter: Limiter, settings: Settings) -> None:
     sign_in = SignIn(users, limiter, settings)
     for email in ("ada@example.com", "nobody@example.com"):
         results = [await outcome(sign_in, email, WRONG, f"198.51.100.{number}") for number in range(10)]
@@ -104,9 +102,7 @@ async def test_guesses_from_many_addresses_are_limited_together(
         assert (await outcome(sign_in, email, PASSWORD, "192.0.2.9")).startswith("rate_limited")
 
 
-async def test_a_known_browser_is_limited_apart_from_all_others(
-    users: Users, limiter: Limiter, settings: Settings
-) -> None:
+async def test_a_known_browser_has_its_own_limit(users: Users, limiter: Limiter, settings: Settings) -> None:
     sign_in = SignIn(users, limiter, settings)
     for number in range(10):
         await outcome(sign_in, "ada@example.com", WRONG, f"198.51.100.{number}")
@@ -119,7 +115,7 @@ async def test_a_known_browser_is_limited_apart_from_all_others(
     assert [result.partition(":")[0] for result in results] == ["sign_in_failed"] * 5 + ["rate_limited"] * 5
 
 
-async def test_one_address_that_tries_many_accounts_is_limited_and_others_are_not(
+async def test_an_ip_address_that_tries_many_accounts_is_limited(
     users: Users, limiter: Limiter, settings: Settings
 ) -> None:
     sign_in = SignIn(users, limiter, settings)
@@ -128,7 +124,7 @@ async def test_one_address_that_tries_many_accounts_is_limited_and_others_are_no
     assert await outcome(sign_in, "ada@example.com", PASSWORD, "192.0.2.2") == "ada@example.com"
 
 
-async def test_being_refused_for_the_address_costs_the_account_nothing(
+async def test_attempts_refused_for_the_ip_address_do_not_count_for_the_account(
     users: Users, limiter: Limiter, settings: Settings
 ) -> None:
     sign_in = SignIn(users, limiter, settings)
@@ -139,9 +135,7 @@ async def test_being_refused_for_the_address_costs_the_account_nothing(
     assert await outcome(sign_in, "ada@example.com", PASSWORD, "192.0.2.2") == "ada@example.com"
 
 
-async def test_guesses_that_are_made_all_at_once_are_limited_too(
-    users: Users, limiter: Limiter, settings: Settings
-) -> None:
+async def test_concurrent_guesses_are_limited_too(users: Users, limiter: Limiter, settings: Settings) -> None:
     sign_in = SignIn(users, limiter, settings)
     guesses = (outcome(sign_in, "ada@example.com", f"{WRONG} {number}", f"192.0.2.{number}") for number in range(30))
     codes = [result.partition(":")[0] for result in await asyncio.gather(*guesses)]
@@ -158,7 +152,7 @@ class Away:
 
 
 @pytest.mark.parametrize("on_outage", ["allow", "refuse"])
-async def test_while_nothing_can_be_counted_the_operator_s_choice_holds(
+async def test_an_outage_of_the_limiter_follows_the_operators_choice(
     users: Users, settings: Settings, on_outage: str
 ) -> None:
     changed_settings = settings.model_copy(
@@ -198,9 +192,7 @@ class AwayInBetween:
         return await self._limiter.peek(rate, key)
 
 
-async def test_a_sign_in_that_is_only_half_counted_costs_nothing(
-    users: Users, limiter: Limiter, settings: Settings
-) -> None:
+async def test_a_partially_counted_sign_in_does_not_count(users: Users, limiter: Limiter, settings: Settings) -> None:
     changed_settings = settings.model_copy(
         update={"limits": settings.limits.model_copy(update={"on_outage": "refuse"})}
     )
@@ -210,7 +202,7 @@ async def test_a_sign_in_that_is_only_half_counted_costs_nothing(
     assert await outcome(SignIn(users, limiter, settings), "ada@example.com", PASSWORD) == "ada@example.com"
 
 
-async def test_an_outage_of_the_database_is_no_failed_sign_in(
+async def test_a_database_outage_is_not_a_failed_sign_in(
     users: Users, own_database: SqlDatabase, limiter: Limiter, settings: Settings
 ) -> None:
     sign_in = SignIn(users, limiter, settings)
@@ -221,14 +213,16 @@ async def test_an_outage_of_the_database_is_no_failed_sign_in(
     assert await outcome(sign_in, "ada@example.com", PASSWORD) == "ada@example.com"
 
 
-async def test_passwords_may_be_switched_off(users: Users, limiter: Limiter, settings: Settings) -> None:
+async def test_password_sign_in_may_be_disabled(users: Users, limiter: Limiter, settings: Settings) -> None:
     accounts = settings.accounts.model_copy(update={"password_sign_in": False})
     sign_in = SignIn(users, limiter, settings.model_copy(update={"accounts": accounts}))
     with pytest.raises(Forbidden):
         await sign_in.with_password("ada@example.com", PASSWORD, client_ip="192.0.2.1")
 
 
-async def test_the_log_tells_from_where_and_not_who_or_what(users: Users, limiter: Limiter, settings: Settings) -> None:
+async def test_the_log_has_the_ip_address_but_not_the_user_or_password(
+    users: Users, limiter: Limiter, settings: Settings
+) -> None:
     with capture_logs() as logs:
         await outcome(SignIn(users, limiter, settings), "ada@example.com", WRONG, "192.0.2.77")
     assert [(entry["event"], entry["client_ip"]) for entry in logs] == [("a sign-in failed", "192.0.2.77")]

@@ -13,7 +13,7 @@ from support.people import EMAIL, PASSWORD, BrowserWithoutScreen, add_person
 
 
 @pytest.mark.parametrize("token", ["", "x", "A" * 43, "%00", "a" * 5000, "../../x", "' OR 1=1 --"])
-def test_a_stranger_cannot_guess_a_setup_link(tmp_path: Path, token: str) -> None:
+def test_a_setup_link_cannot_be_guessed(tmp_path: Path, token: str) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
         host.run(host.host.accounts.setup_links.create())
         response = browser.client.get("/setup", params={"token": token})
@@ -24,7 +24,7 @@ def test_a_stranger_cannot_guess_a_setup_link(tmp_path: Path, token: str) -> Non
         assert not host.run(host.host.accounts.users.any())
 
 
-def test_a_link_makes_one_account_however_many_use_it_at_once(tmp_path: Path) -> None:
+def test_concurrent_uses_of_a_link_create_one_account(tmp_path: Path) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host:
         links = host.host.accounts.setup_links
 
@@ -38,7 +38,7 @@ def test_a_link_makes_one_account_however_many_use_it_at_once(tmp_path: Path) ->
         assert all(isinstance(outcome, PressroomError) for outcome in outcomes if isinstance(outcome, BaseException))
 
 
-def test_a_link_that_was_left_over_makes_no_second_account(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_leftover_link_creates_no_second_account(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
         token = host.run(host.host.accounts.setup_links.create())
         page = browser.get(f"/setup?token={token}")

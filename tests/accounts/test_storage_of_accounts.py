@@ -60,7 +60,7 @@ def bob(host: RunningHost) -> Client:
     return client_of(host, f"bob.{next(_numbers)}@example.com")
 
 
-def test_a_stranger_cannot_collect_exports(host: RunningHost, bob: Client) -> None:
+def test_a_new_export_replaces_the_previous_one_of_its_format(host: RunningHost, bob: Client) -> None:
     bob.data("create_content", title="Large", body="word " * 2_000)
     links = [bob.data("export_content", format="json")["download_url"] for _ in range(4)]
     assert _exports(host, bob) == 1
@@ -69,7 +69,7 @@ def test_a_stranger_cannot_collect_exports(host: RunningHost, bob: Client) -> No
     assert _exports(host, bob) == 2, "one of each format"
 
 
-def test_a_stranger_cannot_collect_exports_at_the_same_moment(host: RunningHost, bob: Client) -> None:
+def test_concurrent_exports_leave_one_per_format(host: RunningHost, bob: Client) -> None:
     bob.data("create_content", title="Small", body="A few words.")
     plugin = content_of(host)
 
@@ -98,7 +98,7 @@ def fill(client: Client) -> list[str]:
     raise AssertionError("nothing bounds what an account stores")
 
 
-def test_a_stranger_cannot_store_more_articles_than_the_plan_includes(bob: Client) -> None:
+def test_articles_beyond_the_plans_storage_are_refused(bob: Client) -> None:
     ids = fill(bob)
     assert len(ids) == 7
     message = bob.refusal("create_content", title="One more", body=BODY)
@@ -109,7 +109,7 @@ def test_a_stranger_cannot_store_more_articles_than_the_plan_includes(bob: Clien
     bob.data("create_content", title="Small", body="A few words.")
 
 
-def test_a_stranger_cannot_store_more_by_versions(bob: Client) -> None:
+def test_versions_count_towards_the_storage_limit(bob: Client) -> None:
     article = bob.data("create_content", title="Large", body=BODY)
     message = ""
     for number in range(2, 20):
@@ -124,7 +124,7 @@ def test_a_stranger_cannot_store_more_by_versions(bob: Client) -> None:
     assert number == 14
 
 
-def test_usage_shows_what_takes_how_much(bob: Client) -> None:
+def test_usage_shows_storage_by_kind(bob: Client) -> None:
     bob.data("create_content", title="Large", body=BODY)
     bob.data("export_content", format="json")
     storage = bob.data("get_account_usage")["storage"]
@@ -136,14 +136,14 @@ def test_usage_shows_what_takes_how_much(bob: Client) -> None:
     assert storage["left_bytes"] == STORAGE - storage["used_bytes"]
 
 
-def test_the_dashboard_shows_what_takes_how_much(host: RunningHost, bob: Client) -> None:
+def test_the_dashboard_shows_storage_by_kind(host: RunningHost, bob: Client) -> None:
     fill(bob)
     meter = storage_meter(host.run(host.host.accounts.stored.storage(bob.user_id)))
     assert (meter.title, meter.count, meter.state) == ("Storage", "282.4 kB of 300 kB", "low")
     assert meter.note == "articles with their versions 282.4 kB"
 
 
-def test_deleting_gives_room_back(bob: Client) -> None:
+def test_deleting_frees_storage(bob: Client) -> None:
     ids = fill(bob)
     bob.data("delete_content", confirm=True, content_id=ids[0])
     bob.data("restore_content", content_id=ids[0])
@@ -154,14 +154,14 @@ def test_deleting_gives_room_back(bob: Client) -> None:
     bob.refusal("create_content", title="Two more", body=BODY)
 
 
-def test_exports_give_way_and_are_possible_at_the_bound(bob: Client) -> None:
+def test_exports_still_work_when_storage_is_full(bob: Client) -> None:
     ids = fill(bob)
     for form in ("json", "markdown", "wxr"):
         bob.data("export_content", format=form, content_ids=ids[:1])
     bob.data("create_content", title="Small", body="A few words.")
 
 
-def test_a_stranger_cannot_take_the_last_room_twice_at_once(host: RunningHost, bob: Client) -> None:
+def test_concurrent_creations_cannot_exceed_the_storage_limit(host: RunningHost, bob: Client) -> None:
     fill(bob)
     ids = bob.data("list_content")["items"]
     bob.data("delete_content", confirm=True, content_id=ids[0]["content_id"])
@@ -177,7 +177,7 @@ def test_a_stranger_cannot_take_the_last_room_twice_at_once(host: RunningHost, b
     assert sum(isinstance(result, QuotaExceeded) for result in results) == 5
 
 
-def test_a_stranger_cannot_pass_the_bound_by_writing_on_several_hosts(
+def test_writing_through_several_hosts_cannot_exceed_the_storage_limit(
     host: RunningHost, bob: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     local_storage = host.host.accounts.stored
@@ -202,13 +202,13 @@ def test_a_stranger_cannot_pass_the_bound_by_writing_on_several_hosts(
     assert STORAGE * 29 / 30 < used <= STORAGE * (1 + 3 / 64)
 
 
-def test_what_another_account_stores_does_not_count(host: RunningHost, bob: Client) -> None:
+def test_storage_of_another_account_does_not_count(host: RunningHost, bob: Client) -> None:
     fill(bob)
     eve = client_of(host, f"eve.{next(_numbers)}@example.com")
     eve.data("create_content", title="Mine", body=BODY)
 
 
-def test_a_stranger_cannot_have_one_export_made_after_the_other(bob: Client) -> None:
+def test_exports_are_rate_limited(bob: Client) -> None:
     bob.data("create_content", title="Small", body="A few words.")
     results = [bob.call("export_content", format="wxr") for _ in range(31)]
     assert "the limit of 30 per minute is used up" in str(results[-1])

@@ -30,7 +30,7 @@ async def stored_hash(database: SqlDatabase, user_id: str) -> str:
         return await session.scalar(select(UserRow.password_hash).where(UserRow.id == user_id)) or ""
 
 
-async def test_an_account_is_found_however_its_address_is_typed(users: Users) -> None:
+async def test_an_account_is_found_however_its_email_address_is_typed(users: Users) -> None:
     assert not await users.any()
     user = await users.add("  Zoë@Example.COM ", name=" Zoë ")
     assert (user.email, user.name, user.plan, user.has_password) == ("zoë@example.com", "Zoë", "free", False)
@@ -40,7 +40,7 @@ async def test_an_account_is_found_however_its_address_is_typed(users: Users) ->
     assert await users.by_email("no address") is None
 
 
-async def test_an_address_belongs_to_one_account(users: Users) -> None:
+async def test_an_email_address_belongs_to_one_account(users: Users) -> None:
     await users.add("ada@example.com")
     with pytest.raises(
         InvalidInput, match=r"^email: there is already an account with the e-mail address ada@example.com$"
@@ -48,7 +48,7 @@ async def test_an_address_belongs_to_one_account(users: Users) -> None:
         await users.add("ADA@example.com")
 
 
-async def test_of_many_who_take_an_address_at_once_one_gets_it(users: Users) -> None:
+async def test_concurrent_additions_of_an_email_address_create_one_account(users: Users) -> None:
     results = await asyncio.gather(*(users.add("ada@example.com") for _ in range(8)), return_exceptions=True)
     assert sorted(type(result).__name__ for result in results) == ["InvalidInput"] * 7 + ["User"]
 
@@ -57,7 +57,7 @@ async def test_of_many_who_take_an_address_at_once_one_gets_it(users: Users) -> 
     ("plan", "says"),
     [("fre", 'there is no plan "fre"; did you mean free?'), ("gold", 'there is no plan "gold"; there are free')],
 )
-async def test_a_plan_that_the_operator_does_not_have_is_refused(users: Users, plan: str, says: str) -> None:
+async def test_an_unknown_plan_is_refused(users: Users, plan: str, says: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         await users.add("ada@example.com", plan=plan)
     assert (refused.value.field, refused.value.problem) == ("plan", says)
@@ -67,12 +67,12 @@ async def test_a_plan_that_the_operator_does_not_have_is_refused(users: Users, p
 
 
 @pytest.mark.parametrize("name", ["x" * 101, "a\0b", "a\nb", "\x1b[31m"])
-async def test_a_name_is_short_and_printable(users: Users, name: str) -> None:
+async def test_an_invalid_name_is_refused(users: Users, name: str) -> None:
     with pytest.raises(InvalidInput, match=r"^name: must"):
         await users.add("ada@example.com", name=name)
 
 
-async def test_what_is_changed_is_kept(users: Users) -> None:
+async def test_changes_are_stored(users: Users) -> None:
     user = await users.add("ada@example.com")
     moment = datetime(2026, 11, 21, 12, 0, 0, 5, UTC)
     await users.set_name(user.id, "Ada")
@@ -83,7 +83,7 @@ async def test_what_is_changed_is_kept(users: Users) -> None:
     assert not (await users.set_disabled(user.id, False)).disabled
 
 
-async def test_nobody_is_changed_by_an_unknown_id(users: Users) -> None:
+async def test_changes_with_an_unknown_id_are_refused(users: Users) -> None:
     for user_id in ("u_x", "", "\0", "\udfff"):
         for change in (users.get(user_id), users.set_name(user_id, "x"), users.set_password(user_id, PASSWORD)):
             with pytest.raises(NotFound):
@@ -114,7 +114,9 @@ async def test_accounts_are_listed_in_pages(users: Users) -> None:
         ("", ["a_da@example.com", "bob@example.com", "carl@example.org"]),
     ],
 )
-async def test_accounts_are_found_by_a_part_of_their_address_or_name(users: Users, find: str, found: list[str]) -> None:
+async def test_accounts_are_found_by_part_of_their_email_address_or_name(
+    users: Users, find: str, found: list[str]
+) -> None:
     names = {"a_da@example.com": "Ada Lovelace", "bob@example.com": "Ärger Özgür", "carl@example.org": "Карл Петров"}
     for email, name in names.items():
         await users.add(email, name=name)
@@ -122,7 +124,7 @@ async def test_accounts_are_found_by_a_part_of_their_address_or_name(users: User
     assert [user.email for user in await users.list(find=find, after="b")] == [email for email in found if email > "b"]
 
 
-async def test_the_right_password_is_the_only_one(users: Users, database: SqlDatabase) -> None:
+async def test_only_the_right_password_is_accepted(users: Users, database: SqlDatabase) -> None:
     user = await users.add("ada@example.com", password=PASSWORD)
     assert user.has_password
     assert await users.verify_password("ADA@example.com", PASSWORD) == user
@@ -137,7 +139,7 @@ async def test_the_right_password_is_the_only_one(users: Users, database: SqlDat
         assert await users.verify_password(email, password) is None
 
 
-async def test_a_password_is_the_same_in_every_form_of_unicode(users: Users) -> None:
+async def test_passwords_are_compared_after_unicode_normalisation(users: Users) -> None:
     await users.add("ada@example.com", password="cafe\u0301 \ufb01lter quiet")
     assert await users.verify_password("ada@example.com", "caf\u00e9 filter quiet") is not None
 
@@ -157,7 +159,7 @@ async def test_a_password_may_be_removed(users: Users) -> None:
 
 
 @pytest.mark.parametrize("password", ["short words", "ada lovelace", "ada@example.com", "pressroom123"])
-async def test_an_easy_password_is_refused_and_the_old_one_stays(users: Users, password: str) -> None:
+async def test_an_easy_password_is_refused_and_the_old_one_remains(users: Users, password: str) -> None:
     user = await users.add("ada@example.com", name="Ada Lovelace", password=PASSWORD)
     with pytest.raises(InvalidInput, match=r"^password: "):
         await users.set_password(user.id, password)
@@ -180,7 +182,7 @@ async def test_a_hash_with_old_parameters_is_renewed_at_the_next_sign_in(users: 
 
 
 @pytest.mark.usefixtures("real_hashes")
-async def test_a_hash_that_cannot_be_renewed_is_good_for_the_sign_in(tmp_path: Path) -> None:
+async def test_a_hash_that_cannot_be_renewed_still_allows_sign_in(tmp_path: Path) -> None:
     settings = settings_with_database({"database_timeout": 0.3}, tmp_path)
     async with migrated(settings) as database:
         users = Users(database, settings)
@@ -199,7 +201,7 @@ async def test_a_hash_that_cannot_be_renewed_is_good_for_the_sign_in(tmp_path: P
 
 
 @pytest.mark.parametrize("by", ["disabling", "a new password", "removing the password"])
-async def test_sessions_end_with_what_let_them_in(
+async def test_sessions_end_on_a_password_change_or_when_disabled(
     users: Users, database: SqlDatabase, database_settings: Settings, by: str
 ) -> None:
     sessions = Sessions(database, database_settings.accounts)
@@ -217,7 +219,7 @@ async def test_sessions_end_with_what_let_them_in(
     assert await sessions.find(other_token) is not None
 
 
-async def test_a_person_at_a_provider_signs_in_to_one_account(users: Users) -> None:
+async def test_an_identity_belongs_to_one_account(users: Users) -> None:
     ada, bob = await users.add("ada@example.com"), await users.add("bob@example.com")
     await users.link_identity(ada.id, "https://id.example", "7")
     await users.link_identity(ada.id, "https://id.example", "7")
@@ -229,7 +231,9 @@ async def test_a_person_at_a_provider_signs_in_to_one_account(users: Users) -> N
         await users.link_identity("u_x", "https://id.example", "8")
 
 
-async def test_an_account_and_its_person_are_made_together_or_not_at_all(users: Users, database: SqlDatabase) -> None:
+async def test_an_account_and_its_identity_are_created_together_or_not_at_all(
+    users: Users, database: SqlDatabase
+) -> None:
     await users.add_with_identity("ada@example.com", name="Ada", issuer="https://id.example", subject="7")
     with pytest.raises(InvalidInput, match=r"^identity: this person already signs in to another account$"):
         await users.add_with_identity("bob@example.com", name="Bob", issuer="https://id.example", subject="7")
@@ -253,7 +257,7 @@ async def test_an_account_and_its_person_are_made_together_or_not_at_all(users: 
         "sessions WHERE expires_at <= 1",
     ],
 )
-async def test_however_many_people_there_are_each_is_found_by_an_index(database: SqlDatabase, found: str) -> None:
+async def test_identities_are_found_by_an_index(database: SqlDatabase, found: str) -> None:
     async with database.reading() as session:
         if database.dialect == "postgresql":
             # PostgreSQL scans tables this small sequentially unless told not to.
@@ -267,12 +271,12 @@ async def test_however_many_people_there_are_each_is_found_by_an_index(database:
 
 
 @pytest.mark.parametrize("name", ["\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "Ada 👩\u200d💻"])
-async def test_names_of_all_scripts_are_kept(users: Users, name: str) -> None:
+async def test_names_in_any_script_are_stored(users: Users, name: str) -> None:
     assert (await users.add("ada@example.com", name=name)).name == name
 
 
 @pytest.mark.parametrize("user_id", ["", "\0", "\ud800", "x" * 5000])
-async def test_an_id_that_nobody_has_is_not_found(users: Users, user_id: str) -> None:
+async def test_an_unknown_id_is_not_found(users: Users, user_id: str) -> None:
     with pytest.raises(NotFound):
         await users.get(user_id)
     with pytest.raises(NotFound):
@@ -280,7 +284,7 @@ async def test_an_id_that_nobody_has_is_not_found(users: Users, user_id: str) ->
 
 
 @pytest.mark.parametrize("after", ["\udcff", "\0"])
-async def test_a_list_begins_after_what_can_be_compared(users: Users, after: str) -> None:
+async def test_invalid_list_filters_are_refused(users: Users, after: str) -> None:
     with pytest.raises(InvalidInput, match="after: must not contain"):
         await users.list(after=after)
     with pytest.raises(InvalidInput, match="find: must not contain"):

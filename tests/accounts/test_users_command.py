@@ -77,7 +77,7 @@ def embedded(tmp_path: Path) -> Command:
     return Command(tmp_path, {})
 
 
-def test_an_operator_makes_an_account_and_changes_it(users: Command) -> None:
+def test_an_operator_creates_an_account_and_changes_it(users: Command) -> None:
     added = users("add", "Ada@Example.com", "--name", "Ada", "--password-stdin", stdin=PASSWORD + "\n")
     assert (added.returncode, added.stdout) == (0, "ada@example.com has an account on the plan free.\n")
     assert users("set-plan", "ada@example.com", "pro").returncode == 0
@@ -128,7 +128,7 @@ def test_problems_are_reported_and_the_exit_code_is_one(
     assert says in result.stderr
 
 
-def test_programs_learn_the_same(with_ada: Command) -> None:
+def test_errors_have_a_hint_in_json(with_ada: Command) -> None:
     error = with_ada.json("disable", "bob@example.com")["error"]
     assert (error["code"], error["hint"]) == ("not_found", "`pressroom users list` shows them")
 
@@ -160,7 +160,7 @@ def test_accounts_are_listed_in_pages(embedded: Command) -> None:
 
 
 @pytest.mark.services
-def test_a_shared_database_is_never_migrated_unasked(tmp_path: Path) -> None:
+def test_a_shared_database_is_never_migrated_automatically(tmp_path: Path) -> None:
     with databases.postgresql_url() as url:
         result = Command(tmp_path, {"database": url})("list")
     assert (result.returncode, result.stdout) == (1, "")
@@ -168,7 +168,7 @@ def test_a_shared_database_is_never_migrated_unasked(tmp_path: Path) -> None:
     assert "pressroom migrate" in result.stderr
 
 
-def test_a_running_server_sees_what_a_command_does(tmp_path: Path) -> None:
+def test_a_running_server_sees_changes_by_a_command(tmp_path: Path) -> None:
     command = Command(tmp_path, {})
     with serving(tmp_path, command.config):
         assert command("add", "ada@example.com", "--password-stdin", stdin=PASSWORD).returncode == 0
@@ -182,7 +182,7 @@ def test_a_running_server_sees_what_a_command_does(tmp_path: Path) -> None:
     assert asyncio.run(verified())
 
 
-def test_the_list_says_in_whose_accounts_people_work(users: Command) -> None:
+def test_the_list_shows_memberships(users: Command) -> None:
     assert users("add", "ada@example.com").returncode == 0
     assert users("add", "bob@example.com").returncode == 0
     assert [user["memberOf"] for user in users.json("list")["users"]] == [[], []]

@@ -27,7 +27,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return command_environment(tmp_path)
 
 
-def test_doctor_says_in_a_few_lines_that_all_is_well(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_doctor_is_brief_without_problems(tmp_path: Path, environment: dict[str, str]) -> None:
     result = run_command(["doctor"], cwd=tmp_path, env=environment)
     assert result.returncode == 0
     lines = (result.stdout + result.stderr).splitlines()
@@ -36,7 +36,7 @@ def test_doctor_says_in_a_few_lines_that_all_is_well(tmp_path: Path, environment
     assert re.fullmatch(r"\d\d fine, 0 warnings, 0 errors \(--verbose lists every check\)", lines[-1])
 
 
-def test_doctor_lists_every_check_on_request_and_for_programs(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_doctor_lists_every_check_on_request_and_in_json(tmp_path: Path, environment: dict[str, str]) -> None:
     verbose = run_command(["doctor", "--verbose"], cwd=tmp_path, env=environment)
     checks = json.loads(run_command(["doctor", "--json"], cwd=tmp_path, env=environment).stdout)["checks"]
     rows = verbose.stdout.splitlines()[1:]
@@ -47,7 +47,7 @@ def test_doctor_lists_every_check_on_request_and_for_programs(tmp_path: Path, en
     assert "tool create_content" in full["message"]
 
 
-def test_doctor_lists_errors_before_warnings_and_nothing_else(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_doctor_lists_only_errors_and_warnings_errors_first(tmp_path: Path, environment: dict[str, str]) -> None:
     (tmp_path / "pressroom.toml").write_text('[storage]\nredis = "redis://127.0.0.1:1"\n')
     result = run_command(["doctor"], cwd=tmp_path, env=environment)
     assert result.returncode == 1
@@ -58,7 +58,7 @@ def test_doctor_lists_errors_before_warnings_and_nothing_else(tmp_path: Path, en
 
 
 @pytest.mark.services
-def test_the_start_on_a_terminal_is_short_and_says_where_to_go(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_start_up_on_a_terminal_is_brief_and_shows_the_url(tmp_path: Path, environment: dict[str, str]) -> None:
     command = [sys.executable, "-m", "pressroom", "serve", "--port", "0"]
     reader, terminal = pty.openpty()
     environment |= {"COLUMNS": "100", "TERM": "xterm"}

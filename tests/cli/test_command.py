@@ -44,20 +44,20 @@ def wrong(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_configuration_without_problems_is_fine(tmp_path: Path) -> None:
+def test_a_valid_configuration_is_reported(tmp_path: Path) -> None:
     (tmp_path / "pressroom.toml").write_text("[server]\nport = 1\n")
     result = run_process("config", "check", cwd=tmp_path, PRESSROOM_LOGGING__LEVEL="debug")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == "The configuration is fine (pressroom.toml and PRESSROOM_LOGGING__LEVEL).\n"
 
 
-def test_no_configuration_is_fine_too(tmp_path: Path) -> None:
+def test_no_configuration_is_valid_too(tmp_path: Path) -> None:
     result = run("config", "check", "--json", cwd=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     assert json.loads(result.stdout) == {"ok": True, "file": None, "variables": []}
 
 
-def test_all_problems_go_to_standard_error_and_the_exit_code_is_one(wrong: Path) -> None:
+def test_problems_go_to_standard_error_with_exit_code_one(wrong: Path) -> None:
     result = run("config", "check", cwd=wrong, PRESSROOM_SERVER_HOST="::")
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.splitlines() == [
@@ -72,7 +72,7 @@ def test_all_problems_go_to_standard_error_and_the_exit_code_is_one(wrong: Path)
 @pytest.mark.parametrize(
     "arguments", [["config", "check", "--json"], ["--json", "config", "show"], ["config", "--json", "show", "--origin"]]
 )
-def test_with_json_the_problems_are_one_document_on_standard_output(wrong: Path, arguments: list[str]) -> None:
+def test_json_problems_are_one_document_on_standard_output(wrong: Path, arguments: list[str]) -> None:
     result = run(*arguments, cwd=wrong)
     assert (result.returncode, result.stderr) == (1, "")
     error = json.loads(result.stdout)["error"]
@@ -97,14 +97,14 @@ def test_a_single_problem_is_the_message_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_the_file_may_be_named_before_and_after_the_command(tmp_path: Path, before: bool) -> None:
+def test_the_config_option_works_before_and_after_the_command(tmp_path: Path, before: bool) -> None:
     (tmp_path / "other.toml").write_text("[server]\nport = 4321\n")
     option = ["--config", "other.toml"]
     arguments = [*option, "config", "show"] if before else ["config", "show", *option]
     assert re.search(r"^server\.port +4321$", run(*arguments, cwd=tmp_path).stdout, re.MULTILINE)
 
 
-def test_a_named_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_config_file_is_an_error(tmp_path: Path) -> None:
     result = run("config", "check", "--config", "gone.toml", cwd=tmp_path)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.startswith("Error: gone.toml: there is no such file\nCheck --config and PRESSROOM_CONFIG")
@@ -143,7 +143,7 @@ def test_the_schema_is_a_json_document(tmp_path: Path, arguments: list[str]) -> 
         (["config", "check", "surplus"], "unexpected extra argument", "Try 'pressroom config check --help'."),
     ],
 )
-def test_wrong_usage_is_exit_code_two_and_says_how(tmp_path: Path, arguments: list[str], says: str, hint: str) -> None:
+def test_a_usage_error_has_exit_code_two_and_a_hint(tmp_path: Path, arguments: list[str], says: str, hint: str) -> None:
     human = run(*arguments, cwd=tmp_path)
     assert (human.returncode, human.stdout) == (2, "")
     assert says in human.stderr
@@ -155,7 +155,7 @@ def test_wrong_usage_is_exit_code_two_and_says_how(tmp_path: Path, arguments: li
     assert says in error["message"]
 
 
-def test_no_command_at_all_shows_the_help_and_is_wrong_usage(tmp_path: Path) -> None:
+def test_no_command_shows_the_help_and_is_a_usage_error(tmp_path: Path) -> None:
     result = run(cwd=tmp_path)
     assert (result.returncode, result.stdout) == (2, "")
     assert "Usage: pressroom" in result.stderr
@@ -167,7 +167,7 @@ def test_the_version_is_shown(tmp_path: Path) -> None:
     assert re.fullmatch(r"pressroom \d+\.\d+\.\d+\S*\n", result.stdout)
 
 
-def test_the_help_lists_every_command_without_importing_what_is_heavy(tmp_path: Path) -> None:
+def test_the_help_lists_every_command_without_heavy_imports(tmp_path: Path) -> None:
     program = (
         "import sys\nfrom pressroom.cli import COMMANDS, main\nmain(['--help'])\n"
         "print(sorted(COMMANDS), file=sys.stderr)\n"
@@ -197,13 +197,13 @@ GENERATORS_ALONE = "builtin_plugins = false\n[plugins.qr_code_generator]\n[plugi
         (("keys", "list", "ada@example.org"), {*SERVING, "sanic", "pebble"}),
     ],
 )
-def test_a_command_does_not_import_what_only_the_server_needs(
+def test_a_command_does_not_import_server_dependencies(
     tmp_path: Path, arguments: Sequence[str], not_imported: set[str]
 ) -> None:
     imports_none_of(not_imported, arguments, tmp_path)
 
 
-def test_a_command_of_a_server_without_articles_needs_no_database(tmp_path: Path) -> None:
+def test_a_command_of_a_server_without_articles_imports_no_database(tmp_path: Path) -> None:
     (tmp_path / "pressroom.toml").write_text(GENERATORS_ALONE)
     not_imported = {*SERVING, "jinja2", "joserfc", "sqlalchemy", "sanic", "pebble", "PIL"}
     imports_none_of(not_imported, ("plugins", "list"), tmp_path)
@@ -240,7 +240,7 @@ def imports_none_of(not_imported: set[str], arguments: Sequence[str], tmp_path: 
     assert (result.returncode, result.stderr.splitlines()[-1]) == (0, "[]")
 
 
-def test_a_reader_that_leaves_early_causes_no_traceback(tmp_path: Path) -> None:
+def test_a_closed_output_pipe_causes_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "pressroom.toml").write_text("".join(f"[tools.tool-{number}]\n" for number in range(3000)))
     with subprocess.Popen(
         [*COMMAND, "config", "show"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -253,7 +253,7 @@ def test_a_reader_that_leaves_early_causes_no_traceback(tmp_path: Path) -> None:
         assert process.wait(timeout=60) == 1
 
 
-def test_text_that_the_locale_cannot_write_is_escaped(tmp_path: Path) -> None:
+def test_text_the_locale_cannot_encode_is_escaped(tmp_path: Path) -> None:
     (tmp_path / "pressroom.toml").write_text("[branding]\nname = 'Zürich ✓'\n", encoding="utf-8")
     human = run_process("config", "show", cwd=tmp_path, encoding="latin-1", PYTHONIOENCODING="latin-1")
     machine = run_process("config", "show", "--json", cwd=tmp_path, encoding="latin-1", PYTHONIOENCODING="latin-1")
@@ -302,7 +302,7 @@ def in_terminal(*arguments: str, cwd: Path, command: Sequence[str] = COMMAND, **
 
 
 @pytest.mark.parametrize("no_color", ["", "1"])
-def test_on_a_terminal_long_values_are_wrapped_and_nothing_is_lost(tmp_path: Path, no_color: str) -> None:
+def test_long_values_are_wrapped_on_a_terminal_without_loss(tmp_path: Path, no_color: str) -> None:
     value = "".join(f"{number:03d}" for number in range(40))
     (tmp_path / "pressroom.toml").write_text(f"[branding]\ntagline = '{value}'\n")
     output = in_terminal("config", "show", cwd=tmp_path, NO_COLOR=no_color)
@@ -316,14 +316,14 @@ def test_on_a_terminal_long_values_are_wrapped_and_nothing_is_lost(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
-def test_errors_are_coloured_on_a_terminal_unless_that_is_unwanted(wrong: Path, no_color: str, coloured: bool) -> None:
+def test_errors_are_coloured_on_a_terminal_unless_disabled(wrong: Path, no_color: str, coloured: bool) -> None:
     output = in_terminal("config", "check", cwd=wrong, NO_COLOR=no_color)
     assert ("\x1b[31m" in output) is coloured
     assert "server.port: must be between 0 and 65535 (got 70000)" in output
 
 
 @pytest.mark.parametrize(("json_mode", "shown"), [(False, True), (True, False)])
-def test_progress_is_shown_on_a_terminal_to_people(tmp_path: Path, json_mode: bool, shown: bool) -> None:
+def test_progress_is_shown_on_a_terminal_except_with_json(tmp_path: Path, json_mode: bool, shown: bool) -> None:
     program = f"""
 from pressroom.cli.output import Output
 with Output(json={json_mode}).progress("Reading [red]\\x1b]0;owned\\x07", total=2) as progress:
@@ -335,7 +335,7 @@ with Output(json={json_mode}).progress("Reading [red]\\x1b]0;owned\\x07", total=
     assert "\x1b]0;" not in output
 
 
-def test_piped_output_is_one_line_a_row_without_colour(tmp_path: Path) -> None:
+def test_piped_output_has_one_line_per_row_without_colour(tmp_path: Path) -> None:
     value = "word " * 30 + "end"
     (tmp_path / "pressroom.toml").write_text(f"[branding]\ntagline = '{value}'\n")
     result = run("config", "show", cwd=tmp_path, COLUMNS="40", TERM="xterm-256color")
@@ -343,13 +343,13 @@ def test_piped_output_is_one_line_a_row_without_colour(tmp_path: Path) -> None:
     assert "\x1b" not in result.stdout
 
 
-def test_the_installed_script_is_this_command(tmp_path: Path) -> None:
+def test_the_installed_script_runs_this_command(tmp_path: Path) -> None:
     script = Path(sys.executable).with_name("pressroom")
     result = subprocess.run([script, "--version"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
     assert result.stdout.startswith("pressroom ")
 
 
-def test_explain_finds_the_plan_of_a_tool_and_refuses_others_with_advice(tmp_path: Path) -> None:
+def test_explain_finds_the_plan_of_a_tool_or_suggests_one(tmp_path: Path) -> None:
     variables = {"PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
     result = run("explain", "create_content", cwd=tmp_path, **variables)
     assert result.returncode == 0
@@ -360,7 +360,7 @@ def test_explain_finds_the_plan_of_a_tool_and_refuses_others_with_advice(tmp_pat
     assert "--plan free" in refused.stderr
 
 
-def test_a_folder_of_another_type_is_explained_without_python(tmp_path: Path) -> None:
+def test_a_path_of_the_wrong_type_is_explained_without_python_terms(tmp_path: Path) -> None:
     (tmp_path / "pressroom.toml").write_text("[storage]\npath = 5\n")
     refused = run("config", "check", cwd=tmp_path)
     assert "storage.path: must be a path, as a string" in refused.stdout + refused.stderr

@@ -69,7 +69,7 @@ def drawer(tmp_path: Path) -> Drawer:
     return Drawer(tmp_path)
 
 
-def test_migrations_are_written_until_they_make_the_tables(drawer: Drawer) -> None:
+def test_new_migrations_create_the_described_tables(drawer: Drawer) -> None:
     code, output = drawer.run("check", "drawer")
     assert code == 1
     assert "drawer: add_table drawer_thing" in output
@@ -103,7 +103,7 @@ def test_migrations_are_written_until_they_make_the_tables(drawer: Drawer) -> No
     assert drawer.run("new", "drawer", "nothing") == (0, "The migrations of drawer already create its tables.\n")
 
 
-def test_a_table_that_is_no_longer_described_differs(drawer: Drawer) -> None:
+def test_a_table_no_longer_described_is_reported(drawer: Drawer) -> None:
     drawer.run("new", "drawer", "make the table")
     drawer.describe("from sqlalchemy import MetaData\n\nMETADATA = MetaData()\n")
 
@@ -113,7 +113,7 @@ def test_a_table_that_is_no_longer_described_differs(drawer: Drawer) -> None:
     assert "drawer: remove_table drawer_thing" in output
 
 
-def test_a_migration_that_fails_is_named(drawer: Drawer) -> None:
+def test_a_failing_migration_is_reported(drawer: Drawer) -> None:
     drawer.run("new", "drawer", "make the table")
     [first] = drawer.revisions()
     first.write_text(first.read_text().replace("def upgrade() -> None:", "def upgrade() -> None:\n    raise KeyError"))
@@ -126,7 +126,7 @@ def test_a_migration_that_fails_is_named(drawer: Drawer) -> None:
     assert drawer.revisions() == [first]
 
 
-def test_a_plugin_that_does_not_load_says_why(drawer: Drawer) -> None:
+def test_a_plugin_that_does_not_load_is_explained(drawer: Drawer) -> None:
     (drawer.package / "migrations" / "versions").rmdir()
 
     code, output = drawer.run("new", "drawer", "make the table")
@@ -151,7 +151,7 @@ def test_impossible_requests_are_reported(drawer: Drawer, arguments: tuple[str, 
     assert said in output
 
 
-def test_the_built_in_plugins_have_all_their_migrations(tmp_path: Path) -> None:
+def test_the_built_in_plugins_have_complete_migrations(tmp_path: Path) -> None:
     result = run_command(["migrations", "check", "--json"], cwd=tmp_path, env=command_environment(tmp_path))
 
     results = {row["plugin"]: (row["differences"], row["error"]) for row in json.loads(result.stdout)["plugins"]}

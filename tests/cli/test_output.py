@@ -39,17 +39,17 @@ def test_a_json_document_is_safe_and_means_the_same(text: str) -> None:
     assert json.loads(document) == {text: text}
 
 
-def test_ordinary_text_stays_as_it_is() -> None:
+def test_ordinary_text_is_unchanged() -> None:
     text = "naïve café — 日本語 👩‍👩‍👧 [bold]markup[/bold] :smile:"
     assert safe(text) == text
 
 
-def test_a_table_for_people_has_aligned_columns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_human_readable_table_has_aligned_columns(capsys: pytest.CaptureFixture[str]) -> None:
     Output().table(["Tool", "Rate limit"], [("qr", None), ("image-generator", "60 per hour")])
     assert capsys.readouterr().out == "Tool             Rate limit\nqr\nimage-generator  60 per hour\n"
 
 
-def test_a_table_for_programs_is_a_list_of_objects(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_json_table_is_a_list_of_objects(capsys: pytest.CaptureFixture[str]) -> None:
     Output(json=True).table(["Tool", "Rate limit"], [("qr", None), ("image", 60)])
     assert json.loads(capsys.readouterr().out) == [
         {"tool": "qr", "rate_limit": None},
@@ -62,7 +62,7 @@ def test_an_empty_table_has_its_heading(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out == "Tool  Summary\n"
 
 
-def test_sentences_are_for_people_only(capsys: pytest.CaptureFixture[str]) -> None:
+def test_sentences_are_omitted_from_json_output(capsys: pytest.CaptureFixture[str]) -> None:
     for output in (Output(json=True), Output()):
         output.line("All is well.")
         output.note("By the way.")
@@ -81,7 +81,7 @@ def test_an_error_without_problems_has_its_code_and_hint(capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("output", [Output(), Output(json=True)])
-def test_progress_shows_nothing_where_nobody_looks(output: Output, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_hidden_without_a_terminal(output: Output, capsys: pytest.CaptureFixture[str]) -> None:
     with output.progress("Rendering", total=3) as progress:
         progress.advance()
         progress.advance(2)

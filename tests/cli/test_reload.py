@@ -72,7 +72,7 @@ def wait_until_all_are_gone(reloading: Reloading) -> None:
         time.sleep(0.05)
 
 
-def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading: Reloading) -> None:
+def test_changes_to_a_plugin_and_the_configuration_are_served_despite_errors(reloading: Reloading) -> None:
     browser = http.client.HTTPConnection("127.0.0.1", reloading.port)
     browser.request("GET", "/said")
     assert browser.getresponse().read() == b"one"
@@ -122,7 +122,7 @@ def test_it_follows_a_plugin_and_the_configuration_and_survives_errors(reloading
     [("", signal.SIGTERM, 0), (THREAD, signal.SIGKILL, -signal.SIGKILL)],
     ids=["imported before, ends by SIGTERM", "cannot be forked, ends by SIGKILL"],
 )
-def test_what_was_imported_before_is_never_served_stale_and_a_signal_to_the_command_alone_ends_all(
+def test_imports_are_never_stale_and_a_signal_to_the_command_ends_all(
     after: str, number: signal.Signals, code: int, tmp_path: Path
 ) -> None:
     # Replaces a built-in plugin, which is imported once for several servers.
@@ -187,7 +187,7 @@ def test_a_signal_during_a_restart_ends_all(reloading: Reloading) -> None:
     wait_until_all_are_gone(reloading)
 
 
-def test_changes_are_files_written_made_and_removed(tmp_path: Path) -> None:
+def test_written_created_and_removed_files_are_changes(tmp_path: Path) -> None:
     unchanged, written, removed = (tmp_path / name for name in ("kept.py", "written.py", "removed.html"))
     for file in (unchanged, written, removed):
         file.write_text("1")
@@ -206,7 +206,7 @@ def test_changes_are_files_written_made_and_removed(tmp_path: Path) -> None:
     ("source", "line"),
     [(b"def f(:\n", 1), (b"a = 1\n\nb = (\n", 3), (b"# coding: nonsense\n", 1), (b"'\xff'\n", 1), (b"a\x00b", None)],
 )
-def test_a_syntax_error_has_its_file_and_line(source: bytes, line: int | None, tmp_path: Path) -> None:
+def test_a_syntax_error_is_reported_with_file_and_line(source: bytes, line: int | None, tmp_path: Path) -> None:
     file = tmp_path / "broken.py"
     file.write_bytes(source)
 
@@ -217,7 +217,7 @@ def test_a_syntax_error_has_its_file_and_line(source: bytes, line: int | None, t
     assert line is None or int(match[1]) == line
 
 
-def test_the_sources_are_those_that_people_edit(tmp_path: Path) -> None:
+def test_only_editable_sources_are_watched(tmp_path: Path) -> None:
     sources = source_paths(tmp_path / "pressroom.toml", tmp_path / "plugins")
     paths = list(sources.watched)
 

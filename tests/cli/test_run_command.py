@@ -37,7 +37,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         (["cofnig"], ""),
     ],
 )
-def test_it_is_the_same_in_both(
+def test_output_is_the_same_in_process_and_in_a_subprocess(
     arguments: list[str], stdin: str | bytes, tmp_path: Path, environment: dict[str, str]
 ) -> None:
     in_process = run_command(arguments, cwd=tmp_path, env=environment, stdin=stdin)
@@ -53,7 +53,7 @@ def without_times(log: str) -> list[str]:
     return [line[line.find(" ") :] if line[:1].isdigit() else line for line in log.splitlines()]
 
 
-def test_it_leaves_this_process_as_it_was(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_the_calling_process_is_unchanged(tmp_path: Path, environment: dict[str, str]) -> None:
     before = state()
     for _ in range(2):
         result = run_command(["doctor"], cwd=tmp_path, env=environment)
@@ -79,7 +79,7 @@ def state() -> list[object]:
     ]
 
 
-async def test_an_async_test_runs_it_in_a_thread(tmp_path: Path, environment: dict[str, str]) -> None:
+async def test_an_async_test_can_run_a_command_in_a_thread(tmp_path: Path, environment: dict[str, str]) -> None:
     before = state()
     result = await asyncio.to_thread(run_command, ["users", "list"], cwd=tmp_path, env=environment)
 

@@ -38,7 +38,7 @@ def test_no_secret_is_shown() -> None:
     assert text.count(MASK) == 9
 
 
-def test_what_is_no_secret_is_shown_and_what_is_not_set_is_null() -> None:
+def test_non_secrets_are_shown_and_unset_values_are_null() -> None:
     data = as_data(Settings.model_validate(SECRETS))
     assert data["storage"]["s3"]["endpoint_url"] == f"http://{MASK}@h"
     assert data["plugins"]["shout"]["config"]["volume"] == 11
@@ -47,7 +47,7 @@ def test_what_is_no_secret_is_shown_and_what_is_not_set_is_null() -> None:
     assert as_data(Settings())["secret_key"] is None
 
 
-def test_a_plugins_model_tells_which_of_its_texts_are_secret() -> None:
+def test_a_plugins_model_defines_which_strings_are_secret() -> None:
     class ShoutConfig(PluginConfig):
         greeting: str = "hi"
         token: SecretStr = SecretStr("")
@@ -57,7 +57,7 @@ def test_a_plugins_model_tells_which_of_its_texts_are_secret() -> None:
     assert data["plugins"]["shout"]["config"] == {"greeting": "hello", "token": MASK}
 
 
-def test_whatever_toml_can_hold_can_be_shown_as_json() -> None:
+def test_any_toml_value_can_be_shown_as_json() -> None:
     config = {"day": date(2026, 5, 31), "infinite": float("inf"), "list": [float("nan"), {"a": True}]}
     data = as_data(Settings.model_validate({"plugins": {"shout": {"config": config}}}))
     assert json.loads(json.dumps(data, allow_nan=False))["plugins"]["shout"]["config"] == {
@@ -67,7 +67,7 @@ def test_whatever_toml_can_hold_can_be_shown_as_json() -> None:
     }
 
 
-def test_the_list_has_each_setting_once_with_its_dotted_key() -> None:
+def test_every_setting_is_listed_once_with_its_dotted_key() -> None:
     settings = Settings.model_validate({"tools": {"qr-code-generator": {"timeout": "5s"}}, "plans": {"free": {}}})
     rows = {row.key: row.text for row in listed(as_data(settings))}
     assert rows["tools.qr-code-generator.timeout"] == "5"
@@ -139,7 +139,7 @@ def test_the_schema_takes_every_duration_that_the_loader_takes(key: tuple[str, .
         assert validator.is_valid(document)
 
 
-def test_the_schema_is_one_and_describes_every_setting() -> None:
+def test_the_schema_describes_every_setting() -> None:
     Draft202012Validator.check_schema(json_schema())
     assert '"null"' not in json.dumps(json_schema())
     schema = settings_schema()
@@ -201,7 +201,7 @@ def test_the_schema_and_the_loader_accept_the_same_references(
         assert validator.is_valid(document)
 
 
-def test_an_item_of_a_list_may_be_a_reference() -> None:
+def test_a_list_item_may_be_a_reference() -> None:
     assert validator.is_valid({"mcp": {"allowed_origins": ["https://a.example", {"$env": "ORIGIN"}]}})
     assert not validator.is_valid({"mcp": {"allowed_origins": [{"$env": 5}]}})
 

@@ -53,20 +53,20 @@ def test_a_variable_is_named_after_its_key(name: str, text: str, path: str, valu
     assert str(config.origin_of(path)) == f"PRESSROOM_{name}"
 
 
-def test_an_empty_variable_sets_nothing() -> None:
+def test_an_empty_variable_is_ignored() -> None:
     assert loaded("base_url = 'https://a'", BASE_URL="").settings.base_url == "https://a"
 
 
 @pytest.mark.parametrize("name", ["CONFIG", "SOURCE", "CHECK_POSTGRESQL", "TEST_RECORD"])
-def test_what_commands_and_the_ci_of_plugins_read_is_no_setting(name: str) -> None:
+def test_variables_for_commands_and_plugin_ci_are_not_settings(name: str) -> None:
     assert loaded(**{name: "1"}).settings == loaded().settings
 
 
-def test_no_setting_has_the_name_of_one_of_those() -> None:
+def test_no_setting_clashes_with_those_variables() -> None:
     assert not [name for name in Settings.model_fields if name.startswith(("config", "source", "check", "test"))]
 
 
-def test_variables_without_the_prefix_are_none_of_our_business() -> None:
+def test_variables_without_the_prefix_are_ignored() -> None:
     assert load(environ={"PRESSROOMS": "1", "pressroom_server__port": "1", "PORT": "1"}).settings.server.port == 8000
 
 
@@ -82,15 +82,13 @@ def test_variables_without_the_prefix_are_none_of_our_business() -> None:
         ("LIST_PAGES", "[tools.list_pages]\n[tools.list-pages]\n", "list-pages"),
     ],
 )
-def test_a_tool_is_named_as_a_slug_unless_the_file_or_the_case_says_otherwise(
-    variable: str, file: str, name: str
-) -> None:
+def test_a_tool_name_becomes_a_slug_unless_the_file_or_case_differs(variable: str, file: str, name: str) -> None:
     config = loaded(file, **{f"TOOLS__{variable}__ENABLED": "false"})
     assert not config.settings.tools[name].enabled
     assert [key for key, tool in config.settings.tools.items() if not tool.enabled] == [name]
 
 
-def test_the_tools_of_a_plan_are_named_like_tools() -> None:
+def test_tools_of_a_plan_are_named_like_tools() -> None:
     plans = loaded(
         PLANS__FREE__RATE_LIMITS__QR_CODE_GENERATOR="5/day", PLANS__FREE__TOOLS="generate_*, *-page"
     ).settings.plans
@@ -98,7 +96,7 @@ def test_the_tools_of_a_plan_are_named_like_tools() -> None:
     assert plans["free"].tools == ("generate_*", "*-page")
 
 
-def test_a_plugin_and_its_own_keys_keep_their_underscores() -> None:
+def test_plugin_names_and_keys_keep_their_underscores() -> None:
     config = loaded(PLUGINS__MY_PLUGIN__ENABLED="false", PLUGINS__MY_PLUGIN__CONFIG__MAX_SIZE__IN_BYTES="5")
     assert not config.settings.plugins["my_plugin"].enabled
     assert config.settings.plugins["my_plugin"].config == {"max_size": {"in_bytes": 5}}
@@ -121,12 +119,12 @@ def test_a_plugin_and_its_own_keys_keep_their_underscores() -> None:
         ("[" * 100_000, "[" * 100_000),
     ],
 )
-def test_a_plugins_own_values_are_json_where_they_can_be(text: str, value: Any) -> None:
+def test_a_plugins_values_are_parsed_as_json_where_possible(text: str, value: Any) -> None:
     config = loaded(PLUGINS__SHOUT__CONFIG__VOLUME=text)
     assert config.settings.plugins["shout"].config == {"volume": value}
 
 
-def test_a_whole_table_is_merged_with_the_file_and_with_single_keys() -> None:
+def test_a_complete_table_is_merged_with_the_file_and_single_keys() -> None:
     config = loaded(
         "[server]\nhost = 'file'\nport = 1\n", SERVER='{"port": 2, "trusted_proxies": 3}', SERVER__TRUSTED_PROXIES="4"
     )
@@ -160,11 +158,11 @@ def test_an_unknown_variable_is_refused_with_the_closest_one(name: str, meant: s
 
 
 @pytest.mark.parametrize("name", ["", "__", "SERVER__", "__PORT", "PLUGINS____ENABLED", "XYZZY", "PORT_80"])
-def test_a_variable_that_is_like_nothing_is_refused_too(name: str) -> None:
+def test_an_unrecognisable_variable_is_refused_too(name: str) -> None:
     assert problem(**{name: "1"}).problem == "is not the name of a setting"
 
 
-def test_the_variables_of_kubernetes_services_are_passed_over() -> None:
+def test_kubernetes_service_variables_are_ignored() -> None:
     environ = {
         "PRESSROOM_SERVICE_HOST": "10.0.0.1",
         "PRESSROOM_SERVICE_PORT": "80",
@@ -180,7 +178,7 @@ def test_the_variables_of_kubernetes_services_are_passed_over() -> None:
     assert load(environ=environ).origins.variables() == []
 
 
-def test_a_bad_value_names_the_variable_and_the_key() -> None:
+def test_an_invalid_value_is_reported_with_variable_and_key() -> None:
     config_problem = problem(SERVER__PORT="http")
     assert str(config_problem) == 'PRESSROOM_SERVER__PORT: server.port: must be a whole number (got the string "http")'
 
@@ -190,7 +188,7 @@ def test_a_table_has_to_be_json(name: str) -> None:
     assert "must be a JSON object" in problem(**{name: "[1]"}).problem
 
 
-def test_a_variable_whose_table_has_a_wrong_name_is_named() -> None:
+def test_an_invalid_table_name_is_reported_with_its_variable() -> None:
     config_problem = problem(**{"PLUGINS__x-y__CONFIG__SERVER": "0"})
     assert str(config_problem).startswith("PRESSROOM_PLUGINS__x-y__CONFIG__SERVER: ")
     assert "its name must match the pattern" in config_problem.problem

@@ -32,14 +32,14 @@ def problems(
     return caught.value.problems
 
 
-def test_without_a_file_and_variables_everything_has_its_default() -> None:
+def test_everything_has_its_default_without_a_file_and_variables() -> None:
     loaded = load(environ={})
     assert loaded.settings == Settings()
     assert loaded.file is None
     assert str(loaded.origin_of("server.port")) == "default"
 
 
-def test_the_file_in_the_current_folder_is_read_where_there_is_one() -> None:
+def test_the_file_in_the_current_folder_is_read_if_present() -> None:
     write("[server]\nport = 1234\n")
     loaded = load(environ={})
     assert loaded.settings.server.port == 1234
@@ -48,7 +48,7 @@ def test_the_file_in_the_current_folder_is_read_where_there_is_one() -> None:
     assert str(loaded.origin_of("server.host")) == "default"
 
 
-def test_a_variable_names_another_file_and_the_argument_beats_it() -> None:
+def test_the_argument_overrides_the_file_named_by_a_variable() -> None:
     write("[server]\nport = 1\n")
     write("[server]\nport = 2\n", "second.toml")
     third = write("[server]\nport = 3\n", "third.toml")
@@ -59,19 +59,19 @@ def test_a_variable_names_another_file_and_the_argument_beats_it() -> None:
 
 
 @pytest.mark.parametrize("environ", [{}, {"PRESSROOM_CONFIG": "gone.toml"}])
-def test_a_file_that_was_named_has_to_be_there(environ: dict[str, str]) -> None:
+def test_a_named_file_must_exist(environ: dict[str, str]) -> None:
     write("")
     with pytest.raises(InvalidConfig, match=r"gone\.toml: there is no such file"):
         load(None if environ else Path("gone.toml"), environ)
 
 
-def test_a_dangling_link_is_not_taken_for_no_file() -> None:
+def test_a_dangling_symlink_is_reported_as_missing() -> None:
     Path("pressroom.toml").symlink_to("gone.toml")
     with pytest.raises(InvalidConfig, match="there is no such file"):
         load(environ={})
 
 
-def test_the_command_line_beats_the_environment_and_that_the_file() -> None:
+def test_the_command_line_overrides_the_environment_and_the_file() -> None:
     write("[server]\nhost = 'file'\nport = 1\ntrusted_proxies = 1\n")
     loaded = load(
         environ={"PRESSROOM_SERVER__HOST": "environment", "PRESSROOM_SERVER__PORT": "2"},
@@ -90,13 +90,13 @@ def test_the_command_line_beats_the_environment_and_that_the_file() -> None:
     assert loaded.origin_of("executors.threads").kind == "command line"
 
 
-def test_the_process_environment_is_read_unless_another_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_environment_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRESSROOM_SERVER__PORT", "4321")
     assert load().settings.server.port == 4321
     assert load(environ={}).settings.server.port == 8000
 
 
-def test_all_problems_are_reported_at_once_in_the_order_of_their_places() -> None:
+def test_all_problems_are_reported_together_in_order_of_origin() -> None:
     all_problems = problems(
         "[server]\nport = 70000\nprt = 1\n\n[loging]\nlevel = 'info'\n",
         {"PRESSROOM_EXECUTORS__THREADS": "many", "PRESSROOM_LIMITS__BACKEN": "redis"},
@@ -112,12 +112,12 @@ def test_all_problems_are_reported_at_once_in_the_order_of_their_places() -> Non
     ]
 
 
-def test_a_problem_names_the_key_the_bounds_and_the_value() -> None:
+def test_a_problem_has_the_key_the_bounds_and_the_value() -> None:
     (problem,) = problems("[server]\nport = 70000\n")
     assert str(problem) == "pressroom.toml:2: server.port: must be between 0 and 65535 (got 70000)"
 
 
-def test_a_syntax_error_does_not_hide_what_is_wrong_in_the_environment() -> None:
+def test_a_syntax_error_does_not_hide_problems_in_the_environment() -> None:
     all_problems = problems("[server\n", {"PRESSROOM_SERVER__PORT": "http"})
     assert [problem.origin.kind for problem in all_problems] == ["file", "environment"]
 
@@ -137,14 +137,14 @@ def test_an_unknown_key_is_refused_with_the_closest_one(text: str, line: int, me
     assert meant in problem.problem
 
 
-def test_a_key_in_the_wrong_table_is_sent_to_the_right_one() -> None:
+def test_a_key_in_the_wrong_table_has_a_hint_to_the_right_one() -> None:
     top, level, interval = problems("[server]\nbase_url = 'https://a'\nlevel = 'info'\n[cache]\nprune_interval = 5\n")
     assert top.hint == "base_url is at the top of the file, before the first [table]."
     assert level.hint == "level is in [logging]."
     assert interval.hint == "prune_interval is in [storage]."
 
 
-def test_names_of_plugins_tools_and_plans_that_can_never_match_are_refused() -> None:
+def test_invalid_names_of_plugins_tools_and_plans_are_refused() -> None:
     plan, plugin, tool = sorted(
         problems("[plugins.QR-Code]\n[tools.'qr code']\n[plans.Free]\n"), key=lambda problem: problem.key
     )
@@ -165,7 +165,7 @@ def test_names_of_plugins_tools_and_plans_that_can_never_match_are_refused() -> 
         ("[[server]]\nport = 1\n", "must be an object"),
     ],
 )
-def test_a_value_of_the_wrong_kind_or_size_is_refused_in_words(text: str, says: str) -> None:
+def test_a_value_of_the_wrong_type_or_size_is_explained(text: str, says: str) -> None:
     (problem,) = problems(text)
     assert says in problem.problem
     assert problem.origin.line in (1, 2)
@@ -190,7 +190,7 @@ SECRET = "hunter2-correct-horse"
         ("", {"PRESSROOM_PLUGINS": SECRET}),
     ],
 )
-def test_a_secret_is_in_no_message(text: str, environ: dict[str, str]) -> None:
+def test_no_message_contains_a_secret(text: str, environ: dict[str, str]) -> None:
     with pytest.raises(InvalidConfig) as caught:
         load(write(text), environ)
     error = caught.value

@@ -29,14 +29,14 @@ def loaded(text: str, **environ: str) -> Any:
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-def test_a_secret_is_read_from_a_file_without_the_newline_at_its_end(end: str) -> None:
+def test_a_secret_is_read_from_a_file_without_the_trailing_newline(end: str) -> None:
     Path("key").write_bytes(f" {SECRET} {end}".encode())
     config = loaded('secret_key = { "$file" = "key" }')
     assert config.settings.secret_key.get_secret_value() == f" {SECRET} "
     assert str(config.origin_of("secret_key")) == "key"
 
 
-def test_every_kind_of_setting_can_be_elsewhere(folder: Path) -> None:
+def test_every_type_of_setting_can_be_a_reference(folder: Path) -> None:
     (folder / "port").write_text("8123\n")
     (folder / "networks").write_text("10.0.0.0/8, 192.168.0.0/16\n")
     (folder / "plan").write_text('{"tools": ["*"]}')
@@ -63,7 +63,7 @@ def test_every_kind_of_setting_can_be_elsewhere(folder: Path) -> None:
     assert settings.plugins["acme"].config == {"number": "8123", "deep": {"list": [1, "Acme"]}}
 
 
-def test_a_variable_and_the_command_line_win_over_a_file() -> None:
+def test_a_variable_and_the_command_line_override_a_file() -> None:
     Path("key").write_text(SECRET)
     text = 'secret_key = { "$file" = "key" }\nbase_url = { "$file" = "missing, and not needed" }'
     Path("pressroom.toml").write_text(text)
@@ -85,7 +85,7 @@ def test_a_variable_and_the_command_line_win_over_a_file() -> None:
     ],
 )
 @pytest.mark.parametrize("key", ["secret_key", "plugins.acme.config.deep.token"])
-def test_what_is_not_there_is_named_with_its_key_and_its_place(key: str, reference: str, said: str) -> None:
+def test_a_missing_value_is_reported_with_its_key_and_location(key: str, reference: str, said: str) -> None:
     Path("binary").write_bytes(b"\xff\xfe")
     Path("large").write_text("x" * 65_537)
     with pytest.raises(InvalidConfig) as caught:
@@ -95,7 +95,7 @@ def test_what_is_not_there_is_named_with_its_key_and_its_place(key: str, referen
     assert str(problem).startswith(f"pressroom.toml:2: {key}: ")
 
 
-def test_what_a_file_holds_is_never_shown(folder: Path) -> None:
+def test_file_contents_are_never_shown(folder: Path) -> None:
     Path("brand").write_text(SECRET)
     config = loaded('[branding]\nname = { "$file" = "brand" }\n[server]\nhost = "127.0.0.1"\n')
     data = as_data(config.settings, origins=config.origins)
@@ -107,7 +107,7 @@ def test_what_a_file_holds_is_never_shown(folder: Path) -> None:
         assert "brand" in result.stdout
 
 
-def test_a_message_about_it_does_not_repeat_it() -> None:
+def test_a_message_does_not_repeat_the_value() -> None:
     Path("port").write_text(f"{SECRET}\n")
     with pytest.raises(InvalidConfig) as caught:
         loaded('[server]\nport = { "$file" = "port" }\n')
@@ -117,7 +117,7 @@ def test_a_message_about_it_does_not_repeat_it() -> None:
 
 @pytest.mark.parametrize("held", [f'{{"tools": ["{SECRET}"', f'["{SECRET}"]', SECRET])
 @pytest.mark.parametrize("key", ["plans", "plans.staff", "storage.s3"])
-def test_a_table_that_is_not_json_is_called_that(key: str, held: str) -> None:
+def test_a_table_that_is_not_json_is_reported(key: str, held: str) -> None:
     Path("table").write_text(held)
     for reference, source in (('{ "$file" = "table" }', "table"), ('{ "$env" = "TABLE" }', "TABLE")):
         with pytest.raises(InvalidConfig) as caught:
@@ -136,7 +136,7 @@ PLUGIN = Plugin(id="$id", api="1", title="Own", summary="For tests.", config=Own
 """
 
 
-def test_a_plugin_shows_neither_its_value_nor_a_wrong_one(folder: Path) -> None:
+def test_a_plugins_values_are_not_shown_even_when_invalid(folder: Path) -> None:
     install_plugin(folder / "site", "own", SOUND + PLUGIN)
     environment = command_environment(folder)
     environment["PYTHONPATH"] += f"{os.pathsep}{folder / 'site'}"

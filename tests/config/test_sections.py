@@ -51,12 +51,12 @@ def test_a_table_becomes_the_plugins_model(tmp_path: Path) -> None:
     assert config == ShoutConfig(volume=7, sites=[Site(url="u")])
 
 
-def test_a_problem_names_the_plugin_the_field_the_bounds_and_the_line(tmp_path: Path) -> None:
+def test_a_problem_has_the_plugin_the_field_the_bounds_and_the_line(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, "[plugins.shout.config]\n\nvolume = 12\n")
     assert str(problem) == f"{tmp_path}/p.toml:3: plugins.shout.config.volume: must be between 0 and 11 (got 12)"
 
 
-def test_all_problems_of_a_plugin_are_reported_at_once(tmp_path: Path) -> None:
+def test_all_problems_of_a_plugin_are_reported_together(tmp_path: Path) -> None:
     all_problems = problems(
         tmp_path,
         "[plugins.shout.config]\nvolum = 1\n[[plugins.shout.config.sites]]\nurl = 'u'\n"
@@ -74,45 +74,45 @@ def test_all_problems_of_a_plugin_are_reported_at_once(tmp_path: Path) -> None:
     assert "did you mean volume?" in all_problems[0].problem
 
 
-def test_a_rule_of_the_whole_model_names_the_table(tmp_path: Path) -> None:
+def test_a_model_rule_is_reported_for_the_table(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, "[plugins.shout.config]\nvolume = 0\n")
     assert str(problem) == f"{tmp_path}/p.toml:1: plugins.shout.config: loud needs a volume above 0"
 
 
-def test_a_number_from_the_environment_is_text_where_text_is_wanted(tmp_path: Path) -> None:
+def test_a_number_in_the_environment_may_be_a_string(tmp_path: Path) -> None:
     config = check(tmp_path, VOLUME="11", GREETING="007.50", TOKEN="12345678", MODE="3", NEEDED="null")
     assert (config.volume, config.greeting, config.mode, config.needed) == (11, "007.50", 3, None)
     assert config.token is not None
     assert config.token.get_secret_value() == "12345678"
 
 
-def test_exact_text_is_kept_where_the_number_would_lose_it(tmp_path: Path) -> None:
+def test_exact_text_is_preserved_for_strings(tmp_path: Path) -> None:
     assert check(tmp_path, GREETING="1.50").greeting == "1.50"
 
 
-def test_a_value_that_fits_in_no_form_is_reported_beside_one_that_fits_as_text(tmp_path: Path) -> None:
+def test_an_invalid_value_is_reported_beside_one_that_is_valid_as_text(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, VOLUME="12", GREETING="15", TOKEN="123456")
     assert problem.key == "plugins.shout.config.volume"
     assert problem.problem == "must be between 0 and 11 (got 12)"
 
 
-def test_a_rule_of_the_whole_model_is_found_after_the_texts_fit(tmp_path: Path) -> None:
+def test_a_model_rule_is_checked_after_strings_are_converted(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, VOLUME="0", GREETING="15")
     assert problem.problem == "loud needs a volume above 0"
 
 
-def test_a_number_in_the_file_is_never_text(tmp_path: Path) -> None:
+def test_a_number_in_the_file_is_not_a_string(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, "[plugins.shout.config]\ngreeting = 15\n")
     assert "must be a string" in problem.problem
 
 
-def test_a_secret_of_a_plugin_is_in_no_message(tmp_path: Path) -> None:
+def test_no_message_contains_a_plugins_secret(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, "[plugins.shout.config]\ntoken = 'xyz'\n")
     assert problem.key == "plugins.shout.config.token"
     assert "xyz" not in f"{problem} {problem.hint}"
 
 
-def test_a_plugin_without_a_model_takes_no_configuration() -> None:
+def test_a_plugin_without_a_model_accepts_no_configuration() -> None:
     assert validate_section(None, {}, PATH) is None
     with pytest.raises(InvalidConfig, match=r"plugins\.shout\.config: this plugin has no settings"):
         validate_section(None, {"volume": 1}, PATH)

@@ -118,7 +118,7 @@ def problem_in(content: str | bytes, folder: Path) -> ConfigProblem:
         ("a: 1\n", 1, 2, "Expected '='", ""),
     ],
 )
-def test_a_syntax_error_names_its_place(
+def test_a_syntax_error_has_its_line_and_column(
     tmp_path: Path, content: str, line: int, column: int, says: str, hints: str
 ) -> None:
     problem = problem_in(content, tmp_path)
@@ -130,7 +130,7 @@ def test_a_syntax_error_names_its_place(
 
 
 @pytest.mark.parametrize("content", ["a = " + "[" * 100_000, "a = " + "9" * 5000, "\x00", "]" * 1000])
-def test_a_file_that_no_editor_would_write_is_refused_in_words(tmp_path: Path, content: str) -> None:
+def test_a_pathological_file_is_reported(tmp_path: Path, content: str) -> None:
     assert problem_in(content, tmp_path).problem
 
 
@@ -146,7 +146,7 @@ def test_any_bytes_are_toml_or_an_invalid_config(content: bytes, tmp_path_factor
     assert not refusal or refusal.startswith(str(path))
 
 
-def test_a_byte_order_mark_and_windows_line_ends_are_no_error(tmp_path: Path) -> None:
+def test_a_byte_order_mark_and_windows_line_endings_are_allowed(tmp_path: Path) -> None:
     path = tmp_path / "pressroom.toml"
     path.write_bytes(b"\xef\xbb\xbf# made on Windows\r\n[server]\r\nport = 1\r\n")
     parsed = read_toml(path)
@@ -154,13 +154,13 @@ def test_a_byte_order_mark_and_windows_line_ends_are_no_error(tmp_path: Path) ->
     assert parsed.lines == {("server",): 2, ("server", "port"): 3}
 
 
-def test_a_file_in_another_encoding_names_the_line(tmp_path: Path) -> None:
+def test_another_encoding_is_reported_with_its_line(tmp_path: Path) -> None:
     problem = problem_in("a = 1\nname = 'Zürich'\n".encode("latin-1"), tmp_path)
     assert problem.problem == "the file is not UTF-8"
     assert problem.origin.line == 2
 
 
-def test_a_file_that_is_far_too_large_is_not_read(tmp_path: Path) -> None:
+def test_an_oversized_file_is_not_read(tmp_path: Path) -> None:
     assert "larger than 1 MiB" in problem_in(b"#" * (MAX_BYTES + 1), tmp_path).problem
 
 
@@ -173,6 +173,6 @@ def test_a_missing_file_and_a_folder_are_distinguished(tmp_path: Path) -> None:
         read_toml(Path("a\0b"))
 
 
-def test_a_file_that_fails_while_it_is_read_is_named() -> None:
+def test_a_read_error_is_reported() -> None:
     with pytest.raises(InvalidConfig, match="/proc/self/mem: the file cannot be read: Input/output error"):
         read_toml(Path("/proc/self/mem"))

@@ -69,13 +69,13 @@ def test_a_size_may_have_a_fraction_and_any_case(written: str | int, size: int) 
 
 
 @pytest.mark.parametrize("written", ["0.3B", "1.0001KB", "5TB", "-1", "1e3", "GiB", "", True, 1.0, [1]])
-def test_a_size_that_is_no_whole_number_of_bytes_is_refused(written: Any) -> None:
+def test_an_invalid_size_is_refused(written: Any) -> None:
     with pytest.raises(ValidationError, match="must be a whole number of bytes, or a number with KB"):
         SIZE.validate_python(written)
 
 
 @pytest.mark.parametrize("written", ["1w", "-5s", "5 minutes", "1e3", "s", "", "٣s", True, None, [1]])
-def test_a_duration_of_another_form_is_refused(written: Any) -> None:
+def test_an_invalid_duration_is_refused(written: Any) -> None:
     with pytest.raises(ValidationError, match="must be seconds, or a number with ms, s, m, h or d"):
         DURATION.validate_python(written)
 
@@ -94,7 +94,7 @@ def test_a_rate_is_read_as_it_is_written(requests: int, periods: int, unit: str,
 @pytest.mark.parametrize(
     "written", ["0/hour", "5/0min", "5", "/hour", "5/fortnight", "5//h", "5/ss", "", "9" * 10 + "/h"]
 )
-def test_what_is_no_rate_is_refused_with_examples(written: str) -> None:
+def test_an_invalid_rate_is_refused_with_examples(written: str) -> None:
     with pytest.raises(ValueError, match=r'must be a rate such as "300/hour"'):
         parse_rate(written)
 
@@ -133,7 +133,7 @@ def test_garbage_is_accepted_or_refused_but_never_crashes(kind: Any, value: Any)
         assert adapter.validate_python(accepted) == accepted
 
 
-def test_a_boolean_is_no_whole_number() -> None:
+def test_a_boolean_is_not_a_whole_number() -> None:
     with pytest.raises(ValidationError, match="must be a whole number"):
         TypeAdapter(WholeNumber).validate_python(True)
     assert TypeAdapter(WholeNumber).validate_python("12") == 12
@@ -144,7 +144,7 @@ def test_a_colour_is_normalised_to_lower_case() -> None:
 
 
 @pytest.mark.parametrize("written", ["http://example.com", "https://[::1]:8443/path?q=1", "HTTPS://EXAMPLE.com/"])
-def test_an_address_is_kept_byte_for_byte(written: str) -> None:
+def test_a_url_is_preserved_byte_for_byte(written: str) -> None:
     assert TypeAdapter(HttpUrl).validate_python(written) == written
 
 
@@ -163,17 +163,17 @@ def test_an_address_is_kept_byte_for_byte(written: str) -> None:
         "http://example.com\u2028",
     ],
 )
-def test_what_is_no_web_address_is_refused(written: str) -> None:
+def test_an_invalid_url_is_refused(written: str) -> None:
     with pytest.raises(ValidationError, match="must be a URL that begins with http://"):
         TypeAdapter(HttpUrl).validate_python(written)
 
 
-def test_an_address_that_others_are_appended_to_ends_without_a_slash() -> None:
+def test_trailing_slashes_are_removed_from_a_base_url() -> None:
     assert without_trailing_slash("https://example.com//") == "https://example.com"
 
 
 @pytest.mark.parametrize("written", ["https://a/?q", "https://a/#f", "https://me:pw@a/"])
-def test_an_address_that_others_are_appended_to_is_a_host_and_a_path(written: str) -> None:
+def test_a_base_url_has_only_a_host_and_a_path(written: str) -> None:
     with pytest.raises(ValueError, match="without user name, query and fragment"):
         without_trailing_slash(written)
 
@@ -187,18 +187,18 @@ def test_an_address_that_others_are_appended_to_is_a_host_and_a_path(written: st
         ("https://Press.example/a", "https://Press.example/a"),
     ],
 )
-def test_a_public_address_is_written_as_clients_send_it(written: str, sent: str) -> None:
+def test_a_url_is_converted_to_ascii(written: str, sent: str) -> None:
     assert ascii_url(written) == sent
 
 
 @pytest.mark.parametrize("host", ["straße.example", "a..ü", "ü" * 64, "\u0627\u200c\u0628.example"])
-def test_a_host_name_that_clients_write_in_several_ways_is_refused(host: str) -> None:
+def test_an_ambiguous_host_name_is_refused(host: str) -> None:
     with pytest.raises(ValueError, match="its host name has no unambiguous ASCII form"):
         ascii_url(f"https://{host}")
 
 
 @pytest.mark.parametrize("written", ["http://u:hunter2@h", "redis://u:hunter2@h:port", "redis://u:hunter2@\u2100/0"])
-def test_a_wrong_redis_address_is_refused_without_its_password(written: str) -> None:
+def test_an_invalid_redis_url_is_refused_without_its_password(written: str) -> None:
     with pytest.raises(ValueError, match="must be a URL that begins with redis://") as caught:
         redis_url(SecretStr(written))
     assert "hunter2" not in str(caught.value)
@@ -210,6 +210,6 @@ def test_a_folder_may_begin_with_the_home_folder(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("written", ["", "a\0b", "~nobody-has-this-name/data"])
-def test_what_is_no_folder_is_refused(written: str) -> None:
+def test_an_invalid_folder_is_refused(written: str) -> None:
     with pytest.raises(ValidationError, match="must name a folder"):
         TypeAdapter(Folder).validate_python(written)

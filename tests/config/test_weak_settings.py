@@ -26,7 +26,7 @@ WEAK: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", WEAK)
-def test_a_setting_that_weakens_the_server_is_named_with_what_to_do(name: str) -> None:
+def test_a_setting_that_weakens_security_is_reported_with_a_hint(name: str) -> None:
     config, message = WEAK[name]
     (weakness,) = weaknesses(Settings.model_validate(config))
     assert weakness.status == "warning"
@@ -34,6 +34,6 @@ def test_a_setting_that_weakens_the_server_is_named_with_what_to_do(name: str) -
     assert weakness.hint
 
 
-def test_the_defaults_and_a_server_behind_a_proxy_are_fine() -> None:
+def test_the_defaults_and_a_server_behind_a_proxy_have_no_warnings() -> None:
     behind_proxy = {"base_url": "https://press.example", "server": {"trusted_proxies": 1}}
     assert [*weaknesses(Settings()), *weaknesses(Settings.model_validate(behind_proxy))] == []

@@ -22,7 +22,7 @@ def sessions(host: RunningHost, person: User) -> int:
     return len(host.run(host.host.accounts.sessions.list(person.id)))
 
 
-def test_a_password_is_changed_and_the_others_are_out(
+def test_a_password_change_signs_out_other_browsers(
     host: RunningHost, person: User, browser: BrowserWithoutScreen, second: BrowserWithoutScreen
 ) -> None:
     browser.sign_in(person.email)
@@ -40,7 +40,7 @@ def test_a_password_is_changed_and_the_others_are_out(
     ("current", "password", "field"),
     [("wrong wrong wrong", OTHER, "current"), (PASSWORD, "short", "password"), ("", OTHER, "current")],
 )
-def test_a_password_that_cannot_be_set_is_explained_beside_its_field(
+def test_an_invalid_password_is_explained_beside_its_field(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen, current: str, password: str, field: str
 ) -> None:
     page = signed_in.submit(signed_in.get(ACCOUNT), ACCOUNT, action="password", current=current, password=password)
@@ -50,13 +50,13 @@ def test_a_password_that_cannot_be_set_is_explained_beside_its_field(
     assert host.run(host.host.accounts.users.verify_password(person.email, PASSWORD)) is not None
 
 
-def test_a_name_is_shown_as_text(signed_in: BrowserWithoutScreen) -> None:
+def test_a_name_is_escaped(signed_in: BrowserWithoutScreen) -> None:
     page = signed_in.submit(signed_in.get(ACCOUNT), ACCOUNT, action="name", name=HOSTILE)
     assert page.tree.css("img[onerror]") == []
     assert f"Hello, {HOSTILE}." in signed_in.get("/dashboard").text
 
 
-def test_a_name_that_is_too_long_is_explained(signed_in: BrowserWithoutScreen) -> None:
+def test_an_overlong_name_is_explained(signed_in: BrowserWithoutScreen) -> None:
     page = signed_in.submit(signed_in.get(ACCOUNT), ACCOUNT, action="name", name="x" * 101)
     assert page.status == 400
     assert "100" in page.one("#f-name-error")
@@ -76,7 +76,7 @@ def test_sessions_are_listed_this_browser_first(
     assert page.tree.css("img[onerror]") == []
 
 
-def test_of_many_sessions_the_latest_are_listed_and_this_one(
+def test_only_the_latest_sessions_and_the_current_one_are_listed(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     for _ in range(25):
@@ -108,7 +108,7 @@ def test_all_browsers_are_signed_out(
     assert sessions(host, person) == 0
 
 
-def test_the_plan_is_shown_and_a_change_shows_at_once(
+def test_the_plan_is_shown_and_a_change_appears_immediately(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     assert "Starter" in signed_in.get(ACCOUNT).one("section[aria-labelledby=plan]")

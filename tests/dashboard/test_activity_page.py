@@ -63,7 +63,7 @@ def rows(page: Page) -> list[list[str]]:
     return [[" ".join(cell.text().split()) for cell in row.css("th, td")] for row in page.tree.css(".audit tbody tr")]
 
 
-def test_a_call_says_who_what_when_whence_and_how_it_ended(signed_in: BrowserWithoutScreen) -> None:
+def test_a_call_shows_its_tool_result_connection_ip_address_and_time(signed_in: BrowserWithoutScreen) -> None:
     calls = rows(signed_in.get(PATH))
     assert calls[1] == [
         "generate_qr_code",
@@ -78,7 +78,7 @@ def test_a_call_says_who_what_when_whence_and_how_it_ended(signed_in: BrowserWit
     assert calls[2][1] == "validation error"
 
 
-def test_it_is_in_the_navigation_and_says_how_long_calls_are_kept(signed_in: BrowserWithoutScreen) -> None:
+def test_it_is_in_the_navigation_and_states_the_retention_period(signed_in: BrowserWithoutScreen) -> None:
     page = signed_in.get(PATH)
     assert page.one(".account-nav [aria-current]") == "Activity"
     assert page.title == "Activity · Pressroom"
@@ -116,7 +116,7 @@ def test_every_call_is_on_one_of_the_pages(signed_in: BrowserWithoutScreen) -> N
         ("connection=c_nobodys", []),
     ],
 )
-def test_the_list_is_narrowed(signed_in: BrowserWithoutScreen, query: str, numbers: list[int]) -> None:
+def test_the_list_can_be_filtered(signed_in: BrowserWithoutScreen, query: str, numbers: list[int]) -> None:
     query = query.format(two_days_before=day(2), next_day=day(-1))
     page, collected = signed_in.get(f"{PATH}?{query}"), []
     while True:
@@ -136,7 +136,7 @@ def test_the_list_is_narrowed(signed_in: BrowserWithoutScreen, query: str, numbe
         assert name == "day" or selected[name] == value
 
 
-def test_connections_are_chosen_by_name_also_revoked_ones(
+def test_connections_including_revoked_ones_are_chosen_by_name(
     signed_in: BrowserWithoutScreen, keys: list[Connection]
 ) -> None:
     options = {
@@ -158,7 +158,7 @@ def test_connections_are_chosen_by_name_also_revoked_ones(
 @pytest.mark.parametrize(
     "day", ["2026-13-01", "yesterday", "2026-11", "20261118", "9999-12-31", "0001-01-01", "%E2%85%A8"]
 )
-def test_what_is_no_day_is_explained(signed_in: BrowserWithoutScreen, day: str) -> None:
+def test_an_invalid_day_is_explained(signed_in: BrowserWithoutScreen, day: str) -> None:
     page = signed_in.get(f"{PATH}?day={day}&tool=create_content")
     assert page.status == 400
     assert page.one(".field-error") == "Enter a day such as 2026-11-21."
@@ -168,7 +168,7 @@ def test_what_is_no_day_is_explained(signed_in: BrowserWithoutScreen, day: str) 
 
 @pytest.mark.parametrize("name", ["tool", "connection", "outcome", "before"])
 @pytest.mark.parametrize("value", [HOSTILE, "%00", "%F0%9F%92%A9" * 40, "%ED%A0%80", "' OR 1=1 --", "-1"])
-def test_odd_addresses_are_no_failure(signed_in: BrowserWithoutScreen, name: str, value: str) -> None:
+def test_odd_query_values_are_not_an_error(signed_in: BrowserWithoutScreen, name: str, value: str) -> None:
     page = signed_in.get(f"{PATH}?{name}={value.replace('&', '%26').replace('#', '%23')}")
     assert page.status == 200
     assert not page.tree.css("img")
@@ -187,7 +187,7 @@ def test_an_account_without_calls_learns_how_to_make_some(newcomer: BrowserWitho
     assert page.tree.css_first("main form[role=search]") is None
 
 
-def test_who_is_not_signed_in_is_led_there_and_back(browser: BrowserWithoutScreen) -> None:
+def test_a_signed_out_visitor_is_sent_to_sign_in_and_back(browser: BrowserWithoutScreen) -> None:
     page = browser.get(f"{PATH}?tool=create_content")
     assert page.path == "/sign-in"
     assert "tool%3Dcreate_content" in str(page.response.url)

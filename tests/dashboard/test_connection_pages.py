@@ -69,7 +69,7 @@ def test_reloading_the_result_creates_no_second_key(
     assert [connection.name for connection in connections(host, person)] == ["Once"]
 
 
-def test_nor_does_it_after_the_key_was_revoked(
+def test_resending_the_form_after_revoking_the_key_creates_none(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     fields = {**signed_in.get(LIST).fields(LIST), "name": "Gone"}
@@ -81,7 +81,7 @@ def test_nor_does_it_after_the_key_was_revoked(
     assert len(connections(host, person)) == 1
 
 
-def test_a_form_sent_many_times_at_once_makes_one_key(
+def test_concurrent_submissions_of_a_form_create_one_key(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     fields = {**signed_in.get(LIST).fields(LIST), "name": "Impatient"}
@@ -92,7 +92,7 @@ def test_a_form_sent_many_times_at_once_makes_one_key(
 
 
 @pytest.mark.parametrize("form_id", ["", "x", "f_" + "a" * 23, "../../etc", "f_" + "é" * 22])
-def test_a_form_without_its_id_makes_no_key(
+def test_a_form_without_its_id_creates_no_key(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen, form_id: str
 ) -> None:
     page = signed_in.submit(signed_in.get(LIST), LIST, name="Forged", form_id=form_id)
@@ -101,7 +101,7 @@ def test_a_form_without_its_id_makes_no_key(
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 101, "a\0b"])
-def test_a_bad_name_is_explained_beside_its_field(
+def test_an_invalid_name_is_explained_beside_its_field(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen, name: str
 ) -> None:
     page = make(signed_in, name)
@@ -111,7 +111,7 @@ def test_a_bad_name_is_explained_beside_its_field(
     assert connections(host, person) == []
 
 
-def test_names_are_shown_as_text(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+def test_names_are_escaped(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
     page = make(signed_in, HOSTILE)
     assert page.status == 200
     (connection,) = connections(host, person)
@@ -121,7 +121,7 @@ def test_names_are_shown_as_text(host: RunningHost, person: User, signed_in: Bro
         assert "49" not in shown_page.one("h1")
 
 
-def test_the_account_has_a_bound(tmp_path: Path) -> None:
+def test_connections_of_an_account_are_limited(tmp_path: Path) -> None:
     settings = settings_for_test({"accounts": {"connections": 1}}, tmp_path)
     with RunningHost(settings) as host, BrowserWithoutScreen(host) as browser:
         browser.enter(host, add_person(host))
@@ -133,7 +133,7 @@ def test_the_account_has_a_bound(tmp_path: Path) -> None:
         assert page.tree.css_first("#f-name").attributes["value"] == "Two"  # type: ignore[union-attr]
 
 
-def test_revoking_ends_it_at_once(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+def test_revoking_takes_effect_immediately(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
     key = make(signed_in, "Short-lived").one("#key")
     assert works(host, key)
     (connection,) = connections(host, person)
@@ -165,7 +165,7 @@ def test_tools_are_switched_off_and_on(host: RunningHost, person: User, signed_i
     assert connections(host, person)[0].disabled_tools == frozenset()
 
 
-def test_a_key_may_do_what_was_chosen_for_it(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+def test_a_key_has_its_chosen_access(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
     form = signed_in.get(LIST)
     assert [box.attributes["value"] for box in form.tree.css("input[name=access][checked]")] == ["drafts"]
     fields = {**form.fields(LIST), "name": "Reader", "access": "read"}
@@ -177,7 +177,7 @@ def test_a_key_may_do_what_was_chosen_for_it(host: RunningHost, person: User, si
     assert "Read only" in signed_in.get(LIST).one(".rows > li")
 
 
-def test_a_key_for_which_nothing_is_chosen_may_write_drafts(
+def test_the_default_access_of_a_key_is_drafts(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     make(signed_in, "Careful")
@@ -185,7 +185,9 @@ def test_a_key_for_which_nothing_is_chosen_may_write_drafts(
     assert connection.choice == AccessChoice("drafts", None)
 
 
-def test_a_bad_name_keeps_the_choice(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+def test_an_invalid_name_preserves_the_chosen_access(
+    host: RunningHost, person: User, signed_in: BrowserWithoutScreen
+) -> None:
     page = signed_in.submit(signed_in.get(LIST), LIST, name="", access="publish")
     assert page.status == 400
     assert [box.attributes["value"] for box in page.tree.css("input[name=access][checked]")] == ["publish"]
@@ -215,7 +217,7 @@ def test_access_and_sets_are_changed_together_with_the_switches(
 
 
 @pytest.mark.parametrize("wrong", [{"access": "superuser"}, {"shown_set": "../x"}, {"set": "all"}])
-def test_what_no_page_offers_changes_nothing(
+def test_values_that_no_page_offers_are_refused(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen, wrong: dict[str, str]
 ) -> None:
     make(signed_in, "Steady")
@@ -226,7 +228,7 @@ def test_what_no_page_offers_changes_nothing(
     assert connections(host, person) == [connection]
 
 
-def test_sets_and_tools_say_when_they_were_last_used_and_what_they_need(tmp_path: Path) -> None:
+def test_sets_and_tools_show_their_last_use_and_required_access(tmp_path: Path) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
         person = add_person(host)
         browser.enter(host, person)
@@ -248,7 +250,7 @@ def test_sets_and_tools_say_when_they_were_last_used_and_what_they_need(tmp_path
     assert "needs the access" not in tools["publish_content"]
 
 
-def test_a_tool_that_the_page_did_not_show_keeps_its_switch(
+def test_a_tool_not_on_the_page_keeps_its_switch(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     make(signed_in, "Elsewhere")
@@ -260,7 +262,7 @@ def test_a_tool_that_the_page_did_not_show_keeps_its_switch(
     assert connections(host, person)[0].disabled_tools == {"publish_content", "generate_qr_code"}
 
 
-def test_it_can_be_renamed(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+def test_a_connection_can_be_renamed(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
     make(signed_in, "Old")
     (connection,) = connections(host, person)
     path = f"{LIST}/{connection.id}"
@@ -271,7 +273,7 @@ def test_it_can_be_renamed(host: RunningHost, person: User, signed_in: BrowserWi
     assert "100" in page.one("#f-name-error")
 
 
-def test_others_see_and_touch_none_of_it(
+def test_other_accounts_cannot_see_or_change_a_connection(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen, second: BrowserWithoutScreen
 ) -> None:
     make(signed_in, "Mine")
@@ -294,7 +296,7 @@ def test_others_see_and_touch_none_of_it(
     assert connections(host, person)[0].revoked_at is None
 
 
-def test_both_kinds_are_listed_with_what_tells_them_apart(
+def test_both_types_of_connection_are_listed_with_their_differences(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     fill(host, person)
@@ -324,7 +326,7 @@ def test_somebody_without_any_learns_how_to_start(signed_in: BrowserWithoutScree
     assert f"{signed_in.url}/api/mcp" in page.text
 
 
-def test_a_switch_of_a_tool_that_is_gone_is_not_counted(
+def test_a_disabled_tool_that_no_longer_exists_is_not_counted(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     connections_of = host.host.accounts.connections

@@ -118,7 +118,7 @@ def test_a_page_token_cannot_approve_a_client(browser: BrowserWithoutScreen, flo
         assert "location" not in response.headers
 
 
-def test_the_token_of_one_client_cannot_approve_another(browser: BrowserWithoutScreen, flow: Flow) -> None:
+def test_one_clients_token_cannot_approve_another_client(browser: BrowserWithoutScreen, flow: Flow) -> None:
     honest = flow.register()
     page = flow.authorize()
     csrf = page.text.partition('name="csrf" value="')[2].partition('"')[0]
@@ -129,7 +129,7 @@ def test_the_token_of_one_client_cannot_approve_another(browser: BrowserWithoutS
     assert flow.decide().status_code == 303
 
 
-def test_a_page_token_cannot_sign_somebody_in_as_another(host: RunningHost, browser: BrowserWithoutScreen) -> None:
+def test_a_page_token_cannot_sign_in_another_account(host: RunningHost, browser: BrowserWithoutScreen) -> None:
     mallory = add_person(host, "mallory@example.net")
     before = browser.session_cookie()
     for csrf in stolen(browser):
@@ -138,7 +138,7 @@ def test_a_page_token_cannot_sign_somebody_in_as_another(host: RunningHost, brow
     assert browser.session_cookie() == before
 
 
-def test_one_form_of_a_page_cannot_be_sent_as_another(
+def test_one_form_of_a_page_cannot_be_submitted_as_another(
     host: RunningHost, person: User, browser: BrowserWithoutScreen
 ) -> None:
     fields = browser.get(ACCOUNT).fields(ACCOUNT, "name")
@@ -149,7 +149,7 @@ def test_one_form_of_a_page_cannot_be_sent_as_another(
     assert browser.post(ACCOUNT, {**fields, "action": "name", "name": "Ada Lovelace"}).status == 200
 
 
-def test_pages_of_plugins_get_tokens_for_the_paths_that_they_name(browser: BrowserWithoutScreen) -> None:
+def test_plugin_pages_get_tokens_for_the_paths_they_declare(browser: BrowserWithoutScreen) -> None:
     page = browser.get(SHELF)
     path = "/dashboard/shelf/7%20b"
     assert browser.submit(page, SHELF).one("h1") == "shelf changed"

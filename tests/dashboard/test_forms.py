@@ -20,21 +20,21 @@ def name_of(host: RunningHost, person: User) -> str:
     return host.run(host.host.accounts.users.get(person.id)).name
 
 
-def test_a_form_of_our_own_page_passes(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
+def test_a_form_of_our_own_page_is_accepted(host: RunningHost, person: User, signed_in: BrowserWithoutScreen) -> None:
     assert "Your name is saved." in rename(signed_in, "Ada King").text
     assert name_of(host, person) == "Ada King"
 
 
 @pytest.mark.parametrize("path", EVERY_FORM)
 @pytest.mark.parametrize("csrf", [None, "", "x", ".", "0123456789abcdef." + "0" * 64, "é.é"])
-def test_no_form_passes_without_its_token(signed_in: BrowserWithoutScreen, path: str, csrf: str | None) -> None:
+def test_a_form_without_its_token_is_refused(signed_in: BrowserWithoutScreen, path: str, csrf: str | None) -> None:
     page = signed_in.post(path, {"other": "x"} if csrf is None else {"csrf": csrf})
     assert page.status == 403
     assert "go back, reload the page and send the form again" in page.text
     assert signed_in.get("/dashboard").path == "/dashboard"
 
 
-def test_a_token_of_another_session_does_not_pass(
+def test_a_token_of_another_session_is_refused(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen, second: BrowserWithoutScreen
 ) -> None:
     before = name_of(host, person)
@@ -44,7 +44,7 @@ def test_a_token_of_another_session_does_not_pass(
     assert name_of(host, person) == before
 
 
-def test_a_token_of_a_stranger_does_not_pass_for_another_stranger(
+def test_a_token_of_another_anonymous_visitor_is_refused(
     person: User, browser: BrowserWithoutScreen, second: BrowserWithoutScreen
 ) -> None:
     browser.get("/sign-in")
@@ -64,7 +64,7 @@ def test_a_token_of_a_stranger_does_not_pass_for_another_stranger(
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-def test_no_form_passes_that_another_site_sent(
+def test_a_form_sent_by_another_site_is_refused(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen, headers: dict[str, str]
 ) -> None:
     before = name_of(host, person)
@@ -74,7 +74,7 @@ def test_no_form_passes_that_another_site_sent(
     assert name_of(host, person) == before
 
 
-def test_a_browser_that_sends_no_origin_passes_with_its_token(
+def test_a_token_without_an_origin_header_is_accepted(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     fields = {**signed_in.get(NAME).fields(NAME), "action": "name", "name": "Countess"}
@@ -82,7 +82,7 @@ def test_a_browser_that_sends_no_origin_passes_with_its_token(
     assert name_of(host, person) == "Countess"
 
 
-def test_a_form_from_before_signing_in_elsewhere_says_what_to_do(browser: BrowserWithoutScreen, person: User) -> None:
+def test_a_form_from_before_signing_in_in_another_tab_is_explained(browser: BrowserWithoutScreen, person: User) -> None:
     first_tab = browser.get("/sign-in")
     browser.sign_in(person.email)
     page = browser.submit(first_tab, "/sign-in", email=person.email, password=PASSWORD)
@@ -91,7 +91,7 @@ def test_a_form_from_before_signing_in_elsewhere_says_what_to_do(browser: Browse
     assert browser.get("/dashboard").path == "/dashboard"
 
 
-def test_a_form_from_before_signing_in_again_says_what_to_do(signed_in: BrowserWithoutScreen, person: User) -> None:
+def test_a_form_from_before_signing_in_again_is_explained(signed_in: BrowserWithoutScreen, person: User) -> None:
     first_tab = signed_in.get("/dashboard/connections")
     signed_in.submit(signed_in.get("/dashboard"), "/sign-out")
     signed_in.sign_in(person.email)
@@ -101,7 +101,7 @@ def test_a_form_from_before_signing_in_again_says_what_to_do(signed_in: BrowserW
 
 
 @pytest.mark.parametrize("path", EVERY_FORM)
-def test_what_is_no_form_is_refused(signed_in: BrowserWithoutScreen, path: str) -> None:
+def test_a_body_that_is_not_a_form_is_refused(signed_in: BrowserWithoutScreen, path: str) -> None:
     response = signed_in.client.post(path, json={"csrf": "x"})
     assert response.status_code == 415
 
@@ -115,7 +115,7 @@ def test_what_is_no_form_is_refused(signed_in: BrowserWithoutScreen, path: str) 
         (b"&".join([b"a=b"] * 1100), 400),
     ],
 )
-def test_bodies_are_bounded(signed_in: BrowserWithoutScreen, body: bytes, status: int) -> None:
+def test_body_size_is_limited(signed_in: BrowserWithoutScreen, body: bytes, status: int) -> None:
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     response = signed_in.client.post(NAME, content=body, headers=headers)
     assert response.status_code == status

@@ -94,7 +94,7 @@ def test_the_form_of_one_member_does_not_remove_another(
     assert signed_in.post(MEMBERS, form).status == 404
 
 
-def test_the_switcher_leads_from_account_to_account(
+def test_the_switcher_changes_between_accounts(
     host: RunningHost, person: User, bob: User, theirs: BrowserWithoutScreen
 ) -> None:
     make_member(host, person, bob, "editor")
@@ -118,7 +118,7 @@ def test_problems_of_an_invitation_are_reported_beside_it(signed_in: BrowserWith
     assert signed_in.submit(page, MEMBERS, action="invite", role="owner", note="").status == 400
 
 
-def test_sending_the_form_again_makes_no_second_invitation(
+def test_resubmitting_the_form_creates_no_second_invitation(
     host: RunningHost, person: User, signed_in: BrowserWithoutScreen
 ) -> None:
     page = signed_in.get(MEMBERS)
@@ -147,7 +147,7 @@ def test_after_too_many_invitations_the_page_says_when_the_next_is_possible(
     assert 82_800 < int(refused.response.headers["Retry-After"]) <= 86_400
 
 
-def test_somebody_without_an_account_makes_one_with_the_invitation(
+def test_a_person_without_an_account_creates_one_from_the_invitation(
     host: RunningHost, person: User, second: BrowserWithoutScreen
 ) -> None:
     path = invite(host, person, "editor")
@@ -168,7 +168,7 @@ def test_somebody_without_an_account_makes_one_with_the_invitation(
         ({"identity_provider": {"allowed_domains": ["example.org"]}}, "eve@example.net", "must be one of example.org"),
     ],
 )
-def test_the_operator_decides_who_makes_an_account(
+def test_the_operator_decides_who_may_create_an_account(
     accounts: dict[str, Any], email: str, says: str, tmp_path: Path
 ) -> None:
     config = {"accounts": accounts, "plugins": {"content": {"enabled": False}}}
@@ -193,7 +193,7 @@ def with_operator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningH
         yield running
 
 
-def test_operators_see_who_works_where(with_operator: RunningHost) -> None:
+def test_operators_see_memberships(with_operator: RunningHost) -> None:
     root, ada = add_person(with_operator, "root@example.org"), add_person(with_operator)
     bob = add_person(with_operator, "bob@example.org")
     make_member(with_operator, ada, bob, "reader")

@@ -31,7 +31,7 @@ def link(host: RunningHost) -> str:
     return host.run(host.host.accounts.setup_links.create())
 
 
-def test_the_link_makes_the_first_account_once(empty: RunningHost, first: BrowserWithoutScreen) -> None:
+def test_the_link_creates_the_first_account_once(empty: RunningHost, first: BrowserWithoutScreen) -> None:
     token = link(empty)
     page = first.get(f"/setup?token={token}")
     assert page.status == 200
@@ -92,7 +92,7 @@ def test_with_open_accounts_nobody_is_invited_to_become_an_operator(tmp_path: Pa
 
 
 @pytest.mark.parametrize("path", ["/setup", "/sign-up"])
-def test_making_an_account_counts_as_signing_in(empty: RunningHost, first: BrowserWithoutScreen, path: str) -> None:
+def test_creating_an_account_counts_as_signing_in(empty: RunningHost, first: BrowserWithoutScreen, path: str) -> None:
     page = first.get(f"{path}?token={link(empty)}")
     first.submit(page, path, email=EMAIL, name="Ada", password=PASSWORD)
     account = empty.run(empty.host.accounts.users.by_email(EMAIL))
@@ -100,7 +100,7 @@ def test_making_an_account_counts_as_signing_in(empty: RunningHost, first: Brows
     assert account.last_sign_in_at is not None
 
 
-def test_a_form_that_was_opened_before_makes_no_second_account(empty: RunningHost, first: BrowserWithoutScreen) -> None:
+def test_a_form_opened_earlier_creates_no_second_account(empty: RunningHost, first: BrowserWithoutScreen) -> None:
     page = first.get(f"/setup?token={link(empty)}")
     add_person(empty)
     after = first.submit(page, "/setup", email="mallory@example.org", name="", password=PASSWORD)
@@ -119,7 +119,7 @@ def test_a_newer_link_replaces_an_older_one(empty: RunningHost, first: BrowserWi
 
 
 @pytest.mark.parametrize("token", ["", "x", "%00", "a" * 3000, "%F0%9F%92%A9"])
-def test_made_up_links_are_refused(first: BrowserWithoutScreen, token: str) -> None:
+def test_forged_links_are_refused(first: BrowserWithoutScreen, token: str) -> None:
     assert first.get(f"/setup?token={token}").status == 404
 
 
@@ -127,7 +127,7 @@ def test_made_up_links_are_refused(first: BrowserWithoutScreen, token: str) -> N
     ("email", "password", "field"),
     [("no address", PASSWORD, "email"), (EMAIL, "short", "password"), (EMAIL, "password1234", "password")],
 )
-def test_what_is_wrong_stands_beside_its_field_and_the_link_stays_good(
+def test_errors_are_shown_beside_their_fields_and_the_link_remains_valid(
     empty: RunningHost, first: BrowserWithoutScreen, email: str, password: str, field: str
 ) -> None:
     page = first.get(f"/setup?token={link(empty)}")
@@ -139,7 +139,7 @@ def test_what_is_wrong_stands_beside_its_field_and_the_link_stays_good(
     assert first.submit(page, "/setup", email=EMAIL, name="Ada", password=PASSWORD).path == "/dashboard"
 
 
-def test_anybody_may_sign_up_where_the_operator_allows_it(first: BrowserWithoutScreen) -> None:
+def test_anyone_may_sign_up_if_the_operator_allows_it(first: BrowserWithoutScreen) -> None:
     page = first.get("/sign-in?return_to=/dashboard/account")
     (href,) = [str(link.attributes["href"]) for link in page.tree.css(".below a")]
     page = first.get(href)
@@ -148,19 +148,19 @@ def test_anybody_may_sign_up_where_the_operator_allows_it(first: BrowserWithoutS
     assert EMAIL in after.text
 
 
-def test_signing_up_never_leads_to_another_site(first: BrowserWithoutScreen) -> None:
+def test_sign_up_never_redirects_to_another_site(first: BrowserWithoutScreen) -> None:
     page = first.get("/sign-up?return_to=//evil.example")
     after = first.submit(page, "/sign-up", email=EMAIL, name="", password=PASSWORD, return_to="//evil.example")
     assert after.path == "/dashboard"
 
 
-def test_nobody_signs_up_where_the_operator_does_not_allow_it(tmp_path: Path) -> None:
+def test_sign_up_is_missing_unless_the_operator_allows_it(tmp_path: Path) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
         assert browser.get("/sign-up").status == 404
         assert "/sign-up" not in browser.get("/sign-in").html
 
 
-def test_one_address_makes_so_many_accounts_only(tmp_path: Path) -> None:
+def test_sign_ups_per_ip_address_are_limited(tmp_path: Path) -> None:
     config = {"accounts": {"sign_up": True, "sign_in_rate_ip": "2/hour"}}
     with RunningHost(settings_for_test(config, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
         for _ in range(2):

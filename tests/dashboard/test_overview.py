@@ -20,7 +20,7 @@ def rows(page: Page) -> list[str]:
     return [" ".join(row.text(separator=" ").split()) for row in page.tree.css(".calls tbody tr")]
 
 
-def test_each_quota_says_what_is_left_and_when_it_starts_again(signed_in: BrowserWithoutScreen) -> None:
+def test_each_quota_shows_what_is_left_and_when_it_resets(signed_in: BrowserWithoutScreen) -> None:
     page = signed_in.get("/dashboard")
     text = page.one("section[aria-labelledby=plan]")
     assert "Starter plan" in text
@@ -34,7 +34,7 @@ def test_each_quota_says_what_is_left_and_when_it_starts_again(signed_in: Browse
     assert bars == [("12", "40"), ("17", "20"), ("0", "300"), ("10", "10")]
 
 
-def test_calls_have_pages_and_end_somewhere(signed_in: BrowserWithoutScreen) -> None:
+def test_calls_are_paged_to_the_end(signed_in: BrowserWithoutScreen) -> None:
     calls: list[str] = []
     page = signed_in.get("/dashboard")
     for expected in (20, 20, 5):
@@ -50,7 +50,7 @@ def test_calls_have_pages_and_end_somewhere(signed_in: BrowserWithoutScreen) -> 
     assert "7 minutes ago" in calls[0]
 
 
-def test_errors_can_be_seen_alone(signed_in: BrowserWithoutScreen) -> None:
+def test_calls_can_be_filtered_to_errors(signed_in: BrowserWithoutScreen) -> None:
     page = signed_in.get("/dashboard?show=errors")
     assert rows(page)
     for row in rows(page):
@@ -58,11 +58,11 @@ def test_errors_can_be_seen_alone(signed_in: BrowserWithoutScreen) -> None:
 
 
 @pytest.mark.parametrize("before", ["0", "1", "x", "-1", "9" * 18, "9" * 19, "9" * 60, "%F0%9F%92%A9", "1e3"])
-def test_odd_pages_are_no_failure(signed_in: BrowserWithoutScreen, before: str) -> None:
+def test_odd_page_parameters_are_not_an_error(signed_in: BrowserWithoutScreen, before: str) -> None:
     assert signed_in.get(f"/dashboard?before={before}").status == 200
 
 
-def test_calls_of_others_are_not_shown(host: RunningHost, second: BrowserWithoutScreen) -> None:
+def test_calls_of_other_accounts_are_not_shown(host: RunningHost, second: BrowserWithoutScreen) -> None:
     second.enter(host, add_person(host, "grace@example.org"))
     page = second.get("/dashboard")
     assert "No calls yet" in page.text

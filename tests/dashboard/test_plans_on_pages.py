@@ -37,7 +37,7 @@ def ada(host: RunningHost) -> Client:
     return client
 
 
-def test_a_plan_cannot_be_got_round_on_the_pages(host: RunningHost, ada: Client) -> None:
+def test_a_plan_cannot_be_bypassed_on_the_pages(host: RunningHost, ada: Client) -> None:
     article = ada.data("create_content", title="Tea", body="Leaves.")["content_id"]
     ada.data("update_content", content_id=article, expected_version=1, fields={"body": "Water."})
     ada.data("connect_website", platform="builtin", name="Mine")

@@ -116,7 +116,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
             yield running
 
 
-def test_it_is_in_the_navigation_and_in_the_frame(host: RunningHost, signed_in: BrowserWithoutScreen) -> None:
+def test_a_plugin_page_is_in_the_navigation_and_the_layout(host: RunningHost, signed_in: BrowserWithoutScreen) -> None:
     titles = [node.text() for node in signed_in.get("/dashboard").tree.css(".account-nav li")]
     assert titles == ["Overview", "Websites", "Connections", "Activity", "Members", "Account"]
     groups = [node.text() for node in signed_in.get("/dashboard").tree.css(".nav-title")]
@@ -129,13 +129,13 @@ def test_it_is_in_the_navigation_and_in_the_frame(host: RunningHost, signed_in: 
     assert "frame-ancestors 'none'" in page.response.headers["Content-Security-Policy"]
 
 
-def test_strangers_are_led_to_the_sign_in_page_and_back(browser: BrowserWithoutScreen) -> None:
+def test_a_signed_out_visitor_is_sent_to_sign_in_and_back(browser: BrowserWithoutScreen) -> None:
     page = browser.get("/dashboard/websites?x=1")
     assert page.path == "/sign-in"
     assert page.fields("/sign-in")["return_to"] == "/dashboard/websites?x=1"
 
 
-def test_its_forms_need_the_token(signed_in: BrowserWithoutScreen) -> None:
+def test_forms_need_the_token(signed_in: BrowserWithoutScreen) -> None:
     path = "/dashboard/websites"
     assert signed_in.post(path, {"csrf": "no"}).status == 403
     saved = signed_in.submit(signed_in.get(path), path)
@@ -143,9 +143,7 @@ def test_its_forms_need_the_token(signed_in: BrowserWithoutScreen) -> None:
 
 
 @pytest.mark.parametrize("failing", ["raises", "nothing"])
-def test_one_that_fails_is_a_page_for_people_and_named_in_the_log(
-    signed_in: BrowserWithoutScreen, failing: str
-) -> None:
+def test_a_failing_page_shows_an_error_page_and_is_logged(signed_in: BrowserWithoutScreen, failing: str) -> None:
     with structlog.testing.capture_logs() as logs:
         page = signed_in.get(f"/dashboard/websites/{failing}")
     assert page.status == 500
@@ -178,7 +176,7 @@ def test_other_responses_are_sent_unchanged(signed_in: BrowserWithoutScreen) -> 
         ("/tools/qr/no/page", ("/tools", "See all tools")),
     ],
 )
-def test_a_page_that_is_not_found_offers_its_section(
+def test_a_page_that_is_not_found_links_to_its_section(
     signed_in: BrowserWithoutScreen, path: str, offered: tuple[str, str]
 ) -> None:
     page = signed_in.get(path, accept="text/html")
@@ -188,7 +186,7 @@ def test_a_page_that_is_not_found_offers_its_section(
     assert (link.attributes["href"], link.text()) == offered
 
 
-def test_its_errors_are_pages_too(signed_in: BrowserWithoutScreen) -> None:
+def test_errors_are_html_pages_too(signed_in: BrowserWithoutScreen) -> None:
     page = signed_in.get("/dashboard/websites/none")
     assert page.status == 404
     assert "There is no such website." in page.text
@@ -197,7 +195,7 @@ def test_its_errors_are_pages_too(signed_in: BrowserWithoutScreen) -> None:
 LETTER = "/dashboard/letters/7"
 
 
-def test_a_long_form_is_taken_where_the_route_says_so(signed_in: BrowserWithoutScreen) -> None:
+def test_a_long_form_is_accepted_if_its_route_allows_it(signed_in: BrowserWithoutScreen) -> None:
     token = signed_in.get(LETTER).fields(LETTER)
     assert "150000 characters from u_" in signed_in.post(LETTER, {**token, "text": "x" * 150_000}).text
     refused = signed_in.post(LETTER, {**token, "text": "x" * 200_001}, Accept="text/html")
@@ -205,7 +203,7 @@ def test_a_long_form_is_taken_where_the_route_says_so(signed_in: BrowserWithoutS
     assert "a body may have 200000 bytes" in refused.text
 
 
-def test_a_long_form_outlives_the_session(browser: BrowserWithoutScreen, host: RunningHost) -> None:
+def test_a_long_form_survives_an_expired_session(browser: BrowserWithoutScreen, host: RunningHost) -> None:
     text = 'Line one <b>"&\nLine two ' + "x" * 100_000
     token = {"csrf": "of a session that has ended"}
     sign_in = browser.post(LETTER, {**token, "text": text, "do": "save"})
@@ -221,14 +219,14 @@ def test_a_long_form_outlives_the_session(browser: BrowserWithoutScreen, host: R
 
 
 @pytest.mark.parametrize("origin", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
-def test_a_form_of_another_site_is_not_kept(
+def test_a_form_from_another_site_is_not_preserved(
     browser: BrowserWithoutScreen, signed_in: BrowserWithoutScreen, origin: dict[str, str]
 ) -> None:
     for visitor in (browser, signed_in):
         assert not visitor.post(LETTER, {"text": "buy", "csrf": "x"}, **origin).tree.css("input[name=text]")
 
 
-def test_other_routes_of_a_plugin_are_for_everyone(browser: BrowserWithoutScreen) -> None:
+def test_other_routes_of_a_plugin_are_public(browser: BrowserWithoutScreen) -> None:
     assert browser.get("/colophon").html == "nobody:"
 
 
@@ -243,7 +241,7 @@ def test_it_receives_the_session_and_never_the_cookie(
     assert browser.get("/dashboard/outings/7").one("h1") != session
 
 
-def test_only_a_page_that_says_so_may_redirect_a_form_elsewhere(signed_in: BrowserWithoutScreen) -> None:
+def test_only_a_page_that_declares_it_may_redirect_a_form_elsewhere(signed_in: BrowserWithoutScreen) -> None:
     policies = {
         path: signed_in.get(path).response.headers["Content-Security-Policy"]
         for path in ("/dashboard/outings/7", "/dashboard/websites")
@@ -251,7 +249,7 @@ def test_only_a_page_that_says_so_may_redirect_a_form_elsewhere(signed_in: Brows
     assert ["form-action" in policy for policy in policies.values()] == [False, True]
 
 
-def test_a_route_of_the_dashboard_itself_cannot_be_taken_over(tmp_path: Path) -> None:
+def test_a_route_of_the_dashboard_itself_cannot_be_replaced(tmp_path: Path) -> None:
     source = SOURCE.replace('"/dashboard/websites"', '"/dashboard/account"', 1)
     plugin = third_party.write_plugin(tmp_path, source)
     with pytest.MonkeyPatch.context() as patch:

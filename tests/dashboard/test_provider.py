@@ -55,7 +55,7 @@ def come_back(browser: BrowserWithoutScreen, query: dict[str, str]) -> Page:
     return Page(browser.client.get(CALLBACK, params=query))
 
 
-def test_a_new_person_gets_an_account_and_goes_on(browser: BrowserWithoutScreen) -> None:
+def test_a_new_user_gets_an_account_and_continues(browser: BrowserWithoutScreen) -> None:
     page = browser.get("/dashboard/connections")
     assert "Continue with Example ID" in page.text
     url = leave(browser, page)
@@ -66,7 +66,7 @@ def test_a_new_person_gets_an_account_and_goes_on(browser: BrowserWithoutScreen)
     assert "Hello, Ada Lovelace." in browser.get("/dashboard").text
 
 
-def test_what_is_kept_meanwhile_is_sealed_and_gone_afterwards(browser: BrowserWithoutScreen) -> None:
+def test_the_pending_sign_in_is_encrypted_and_deleted_afterwards(browser: BrowserWithoutScreen) -> None:
     fields = browser.get("/sign-in").fields("/sign-in/provider")
     headers = {"Origin": BASE}
     response = browser.client.post("/sign-in/provider", data=fields, headers=headers, follow_redirects=False)
@@ -101,18 +101,18 @@ def test_a_response_for_another_browser_signs_nobody_in(host: RunningHost, brows
 
 
 @pytest.mark.parametrize("target", ["//evil.example", "https://evil.example/", "/\\evil.example"])
-def test_it_never_leads_to_another_site(browser: BrowserWithoutScreen, target: str) -> None:
+def test_sign_in_never_redirects_to_another_site(browser: BrowserWithoutScreen, target: str) -> None:
     query = at_the_provider(leave(browser, browser.get("/sign-in"), return_to=target), "ada")
     assert come_back(browser, query).path == "/dashboard"
 
 
-def test_an_unverified_address_is_refused_with_a_reason(browser: BrowserWithoutScreen) -> None:
+def test_an_unverified_email_address_is_refused_with_a_reason(browser: BrowserWithoutScreen) -> None:
     page = come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "eve"))
     assert page.status == 400
     assert "onfirm your e-mail address" in page.text
 
 
-def test_an_account_with_a_password_is_connected_from_inside(host: RunningHost, browser: BrowserWithoutScreen) -> None:
+def test_a_signed_in_account_with_a_password_can_be_connected(host: RunningHost, browser: BrowserWithoutScreen) -> None:
     user = add_person(host, "ada@example.com")
     page = come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "ada"))
     assert "signs in with a password" in page.text
@@ -123,9 +123,7 @@ def test_an_account_with_a_password_is_connected_from_inside(host: RunningHost, 
     assert come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "ada")).path == "/dashboard"
 
 
-def test_a_connection_of_somebody_who_signed_out_meanwhile_is_refused(
-    host: RunningHost, browser: BrowserWithoutScreen
-) -> None:
+def test_connecting_after_signing_out_meanwhile_is_refused(host: RunningHost, browser: BrowserWithoutScreen) -> None:
     browser.enter(host, add_person(host, "ada@example.com"))
     query = at_the_provider(leave(browser, browser.get("/dashboard/account")), "ada")
     browser.submit(browser.get("/dashboard"), "/sign-out")

@@ -104,7 +104,7 @@ def kind_of(path: str) -> tuple[str, frozenset[str]]:
 
 @pytest.mark.parametrize("role", ["reader", "editor"])
 @pytest.mark.parametrize("whose", ["empty", "full"])
-def test_nothing_that_is_shown_is_refused(host: RunningHost, ada: User, grace: User, whose: str, role: str) -> None:
+def test_no_form_that_is_shown_is_refused(host: RunningHost, ada: User, grace: User, whose: str, role: str) -> None:
     owner = ada if whose == "empty" else grace
     member = add_person(host, f"{role}-{whose}@example.org")
     make_member(host, owner, member, role)
@@ -138,7 +138,7 @@ def test_nothing_that_is_shown_is_refused(host: RunningHost, ada: User, grace: U
 
 
 @pytest.mark.parametrize(("role", "offered"), [("owner", True), ("editor", True), ("reader", False)])
-def test_a_new_article_is_offered_to_those_who_may_write(
+def test_new_article_is_offered_to_members_who_may_write(
     host: RunningHost, grace: User, role: str, offered: bool
 ) -> None:
     with BrowserWithoutScreen(host) as browser:

@@ -26,7 +26,7 @@ def cookie(response: httpx.Response, name: str) -> tuple[str, set[str]]:
 
 
 @pytest.mark.parametrize("path", [*PAGES, *OPEN_PAGES])
-def test_nothing_is_kept_framed_or_indexed(signed_in: BrowserWithoutScreen, path: str) -> None:
+def test_pages_are_not_cached_framed_or_indexed(signed_in: BrowserWithoutScreen, path: str) -> None:
     page = signed_in.get(path)
     headers = page.response.headers
     assert headers["Cache-Control"] == "no-store"
@@ -40,13 +40,13 @@ def test_nothing_is_kept_framed_or_indexed(signed_in: BrowserWithoutScreen, path
     assert page.title.endswith(" · Pressroom")
 
 
-def test_forms_post_to_this_site_alone_but_where_they_redirect(signed_in: BrowserWithoutScreen) -> None:
+def test_forms_post_to_this_site_only_unless_they_redirect(signed_in: BrowserWithoutScreen) -> None:
     assert "form-action 'self'" in signed_in.get("/dashboard/connections").response.headers["Content-Security-Policy"]
     signed_in.submit(signed_in.get("/dashboard"), "/sign-out")
     assert "form-action" not in signed_in.get("/sign-in").response.headers["Content-Security-Policy"]
 
 
-def test_redirects_are_not_kept_either(browser: BrowserWithoutScreen) -> None:
+def test_redirects_are_not_cached_either(browser: BrowserWithoutScreen) -> None:
     response = browser.client.get("/dashboard", follow_redirects=False)
     assert response.status_code == 303
     assert response.headers["Cache-Control"] == "no-store"
@@ -99,7 +99,7 @@ def test_cookies_on_https(tmp_path: Path, base_url: str, prefix: str, path: str)
 
 @pytest.mark.parametrize("prefix", ["__Secure-", "__Host-"])
 @pytest.mark.parametrize("base_url", ["https://press.example", "http://127.0.0.1:8000"])
-def test_a_cookie_of_a_neighbouring_host_name_is_not_ours(tmp_path: Path, prefix: str, base_url: str) -> None:
+def test_a_cookie_of_a_sibling_host_is_ignored(tmp_path: Path, prefix: str, base_url: str) -> None:
     with RunningHost(settings_for_test({"base_url": base_url}, tmp_path)) as host:
         mallory, person = add_person(host, "mallory@example.org", name="Mallory"), add_person(host)
         theirs, ours = (host.run(host.host.accounts.sessions.start(user.id)) for user in (mallory, person))
@@ -115,7 +115,7 @@ def weigh(browser: BrowserWithoutScreen, path: str) -> int:
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/sign-in"])
-def test_pages_weigh_little(signed_in: BrowserWithoutScreen, path: str) -> None:
+def test_pages_are_small(signed_in: BrowserWithoutScreen, path: str) -> None:
     page = signed_in.get(path)
     files = [
         node.attributes.get("href") or node.attributes.get("src") for node in page.tree.css("head [href], head [src]")
@@ -133,7 +133,7 @@ def test_pages_weigh_little(signed_in: BrowserWithoutScreen, path: str) -> None:
     assert transferred + sum(weigh(signed_in, font) for font in every) < 110_000
 
 
-def test_no_page_has_anything_inline(signed_in: BrowserWithoutScreen) -> None:
+def test_no_page_has_inline_styles_or_scripts(signed_in: BrowserWithoutScreen) -> None:
     for path in PAGES:
         page = signed_in.get(path)
         assert page.tree.css("[style], style, script:not([src]), [onclick], [onload]") == []

@@ -14,21 +14,23 @@ PRIVATE = ["/dashboard", "/dashboard/connections", "/dashboard/account", "/dashb
 
 
 @pytest.mark.parametrize("path", PRIVATE)
-def test_strangers_are_led_to_the_sign_in_page_and_back(browser: BrowserWithoutScreen, person: User, path: str) -> None:
+def test_a_signed_out_visitor_is_sent_to_sign_in_and_back(
+    browser: BrowserWithoutScreen, person: User, path: str
+) -> None:
     page = browser.get(path)
     assert page.path == "/sign-in"
     after = browser.submit(page, "/sign-in", email=person.email, password=PASSWORD)
     assert after.path == path
 
 
-def test_a_query_survives_the_way(browser: BrowserWithoutScreen, person: User) -> None:
+def test_the_query_survives_sign_in(browser: BrowserWithoutScreen, person: User) -> None:
     page = browser.get("/dashboard?show=errors&before=7")
     after = browser.submit(page, "/sign-in", email=person.email, password=PASSWORD)
     assert str(after.response.url).endswith("/dashboard?show=errors&before=7")
 
 
 @pytest.mark.parametrize("target", ["//evil.example", "https://evil.example", "/\\evil.example", "/%2f/evil.example"])
-def test_signing_in_never_leads_to_another_site(browser: BrowserWithoutScreen, person: User, target: str) -> None:
+def test_sign_in_never_redirects_to_another_site(browser: BrowserWithoutScreen, person: User, target: str) -> None:
     page = browser.get(f"/sign-in?return_to={target}")
     after = browser.submit(page, "/sign-in", email=person.email, password=PASSWORD)
     assert after.path == "/dashboard"
@@ -39,7 +41,7 @@ def test_signing_in_never_leads_to_another_site(browser: BrowserWithoutScreen, p
     assert after.path == "/dashboard"
 
 
-def test_unknown_addresses_look_like_wrong_passwords(browser: BrowserWithoutScreen, person: User) -> None:
+def test_unknown_email_addresses_look_like_wrong_passwords(browser: BrowserWithoutScreen, person: User) -> None:
     pages = []
     for email in (person.email, "nobody@example.org", "no address at all"):
         page = browser.submit(browser.get("/sign-in"), "/sign-in", email=email, password="wrong wrong wrong wrong")
@@ -51,7 +53,7 @@ def test_unknown_addresses_look_like_wrong_passwords(browser: BrowserWithoutScre
     assert not browser.session_cookie()
 
 
-def test_a_locked_account_looks_like_a_wrong_password_too(host: RunningHost, browser: BrowserWithoutScreen) -> None:
+def test_a_disabled_account_looks_like_a_wrong_password_too(host: RunningHost, browser: BrowserWithoutScreen) -> None:
     user = add_person(host, "locked@example.org")
     host.run(host.host.accounts.users.set_disabled(user.id, True))
     page = browser.sign_in("locked@example.org")
@@ -59,21 +61,19 @@ def test_a_locked_account_looks_like_a_wrong_password_too(host: RunningHost, bro
     assert "The e-mail address or the password is wrong." in page.text
 
 
-def test_a_password_is_never_sent_back(browser: BrowserWithoutScreen, person: User) -> None:
+def test_a_password_is_never_echoed(browser: BrowserWithoutScreen, person: User) -> None:
     page = browser.submit(browser.get("/sign-in"), "/sign-in", email=person.email, password="wrong-and-secret")
     assert "wrong-and-secret" not in page.html
     assert person.email in page.html
 
 
-def test_signing_in_again_goes_on_at_once(signed_in: BrowserWithoutScreen) -> None:
+def test_sign_in_redirects_immediately_when_signed_in(signed_in: BrowserWithoutScreen) -> None:
     assert signed_in.get("/sign-in").path == "/dashboard"
     assert signed_in.get("/sign-in?return_to=/dashboard/account").path == "/dashboard/account"
     assert signed_in.get("/sign-up").path == "/dashboard"
 
 
-def test_the_session_changes_when_somebody_signs_in(
-    host: RunningHost, browser: BrowserWithoutScreen, person: User
-) -> None:
+def test_the_session_changes_at_sign_in(host: RunningHost, browser: BrowserWithoutScreen, person: User) -> None:
     browser.sign_in(person.email)
     first = browser.session_cookie()
     planted = browser.client.cookies
@@ -85,7 +85,7 @@ def test_the_session_changes_when_somebody_signs_in(
     assert host.run(host.host.accounts.sessions.find(first)) is None
 
 
-def test_a_planted_session_is_not_taken_over(browser: BrowserWithoutScreen, person: User) -> None:
+def test_a_planted_session_is_not_adopted(browser: BrowserWithoutScreen, person: User) -> None:
     planted = "A" * 43
     browser.client.cookies.set("pressroom_session", planted, domain="127.0.0.1", path="/")
     assert browser.sign_in(person.email).path == "/dashboard"
@@ -93,7 +93,7 @@ def test_a_planted_session_is_not_taken_over(browser: BrowserWithoutScreen, pers
     assert planted not in tokens
 
 
-def test_a_form_of_another_page_signs_nobody_in_as_another(
+def test_a_form_of_another_page_cannot_sign_in_another_account(
     host: RunningHost, browser: BrowserWithoutScreen, person: User
 ) -> None:
     browser.sign_in(person.email)
@@ -114,12 +114,12 @@ def test_signing_out_ends_the_session_for_good(host: RunningHost, signed_in: Bro
     assert host.run(host.host.accounts.sessions.find(token)) is None
 
 
-def test_nobody_is_signed_out_by_a_link(signed_in: BrowserWithoutScreen) -> None:
+def test_a_link_does_not_sign_out(signed_in: BrowserWithoutScreen) -> None:
     assert signed_in.client.get("/sign-out").status_code == 405
     assert signed_in.get("/dashboard").path == "/dashboard"
 
 
-def test_a_locked_account_is_out_at_once(host: RunningHost, browser: BrowserWithoutScreen) -> None:
+def test_a_disabled_account_is_signed_out_immediately(host: RunningHost, browser: BrowserWithoutScreen) -> None:
     user = add_person(host, "soon-locked@example.org")
     browser.sign_in(user.email)
     page = browser.get("/dashboard/connections")
@@ -129,7 +129,7 @@ def test_a_locked_account_is_out_at_once(host: RunningHost, browser: BrowserWith
     assert host.run(host.host.accounts.connections.list(user.id)) == []
 
 
-def test_too_many_failures_are_refused_with_a_time(tmp_path: Path) -> None:
+def test_too_many_failures_are_refused_with_a_retry_time(tmp_path: Path) -> None:
     settings = settings_for_test({"accounts": {"sign_in_rate_account": "2/hour"}}, tmp_path)
     with RunningHost(settings) as host, BrowserWithoutScreen(host) as browser:
         add_person(host)
@@ -143,7 +143,7 @@ def test_too_many_failures_are_refused_with_a_time(tmp_path: Path) -> None:
             assert page.fields("/sign-in")["csrf"]
 
 
-def test_where_passwords_are_off_no_form_asks_for_one(tmp_path: Path) -> None:
+def test_no_form_has_a_password_field_if_password_sign_in_is_disabled(tmp_path: Path) -> None:
     settings = settings_for_test({"accounts": {"password_sign_in": False}}, tmp_path)
     with RunningHost(settings) as host, BrowserWithoutScreen(host) as browser:
         page = browser.get("/sign-in")
@@ -153,7 +153,7 @@ def test_where_passwords_are_off_no_form_asks_for_one(tmp_path: Path) -> None:
             assert browser.get(path).status == 404
 
 
-def test_a_server_without_an_account_leads_to_the_setup_link(tmp_path: Path) -> None:
+def test_a_server_without_an_account_mentions_the_setup_link(tmp_path: Path) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host, BrowserWithoutScreen(host) as browser:
         assert "Open the setup link printed in its terminal." in browser.get("/sign-in").html
         host.run(host.host.accounts.users.add("ada@example.org", password=PASSWORD))

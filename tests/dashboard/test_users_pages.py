@@ -46,7 +46,7 @@ def press(operator: BrowserWithoutScreen, user: User, action: str, **typed: str)
     return operator.post(path, fields | {"action": action} | typed)
 
 
-def test_operators_find_every_account(operator: BrowserWithoutScreen, person: User) -> None:
+def test_operators_can_search_all_accounts(operator: BrowserWithoutScreen, person: User) -> None:
     page = operator.get(USERS)
     assert page.one(".account-nav [aria-current]") == "Users"
     assert person.email in page.text
@@ -65,7 +65,7 @@ def test_operators_find_every_account(operator: BrowserWithoutScreen, person: Us
     assert person.email not in operator.get(f"{USERS}?after=zz").text
 
 
-def test_for_everybody_else_the_pages_do_not_exist(host: RunningHost, person: User) -> None:
+def test_the_pages_do_not_exist_for_others(host: RunningHost, person: User) -> None:
     with BrowserWithoutScreen(host) as browser:
         assert browser.get(USERS).path == "/sign-in"
         browser.enter(host, person)
@@ -104,7 +104,7 @@ def test_operators_cannot_lock_themselves_out(host: RunningHost, operator: Brows
     assert not host.run(host.host.accounts.users.get(operator_account.id)).disabled
 
 
-def test_a_new_account_begins_with_a_link_that_works_once(host: RunningHost, operator: BrowserWithoutScreen) -> None:
+def test_a_new_account_has_a_link_that_works_once(host: RunningHost, operator: BrowserWithoutScreen) -> None:
     fields = operator.get(USERS).fields(USERS)
     page = operator.post(USERS, fields | {"email": "New@example.net", "name": "", "plan": "pro"})
     assert page.one("h1") == "new@example.net"
@@ -127,13 +127,13 @@ def test_a_new_account_begins_with_a_link_that_works_once(host: RunningHost, ope
 
 
 @pytest.mark.parametrize("token", ["", "x", "AAAA.BBBB", "%00", "é" * 300])
-def test_a_link_that_nobody_made_leads_nowhere(host: RunningHost, token: str) -> None:
+def test_an_unknown_link_is_not_found(host: RunningHost, token: str) -> None:
     with BrowserWithoutScreen(host) as browser:
         page = browser.get(f"/password?token={token}")
         assert (page.status, "ask the operator of this server" in page.text) == (404, True)
 
 
-def test_a_link_ends_when_the_account_is_disabled(
+def test_a_link_is_invalid_once_the_account_is_disabled(
     host: RunningHost, operator: BrowserWithoutScreen, person: User
 ) -> None:
     link = press(operator, person, "link").one("#sign-in-link").removeprefix(host.url)
@@ -143,7 +143,7 @@ def test_a_link_ends_when_the_account_is_disabled(
         assert browser.get(link).status == 404
 
 
-def test_nobody_signs_up_as_an_operator(host: RunningHost) -> None:
+def test_signing_up_as_an_operator_is_refused(host: RunningHost) -> None:
     with BrowserWithoutScreen(host) as browser:
         form = browser.get("/sign-up").fields("/sign-up")
         refused = browser.post("/sign-up", form | {"email": "Root@Example.org ", "name": "", "password": PASSWORD})

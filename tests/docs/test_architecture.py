@@ -10,13 +10,13 @@ PAGE = (REPOSITORY / "docs/explanation/architecture.md").read_text("utf-8")
 HOST = REPOSITORY / "core/src/pressroom"
 
 
-def test_every_path_is_there() -> None:
+def test_every_path_exists() -> None:
     paths = set(re.findall(r"`((?:core|plugins)/[\w/.]+)`", PAGE))
     assert len(paths) > 10
     assert [path for path in sorted(paths) if not (REPOSITORY / path).exists()] == []
 
 
-def test_every_test_that_an_explanation_names_is_there() -> None:
+def test_every_test_named_in_an_explanation_exists() -> None:
     tests = REPOSITORY / "tests"
     names = {
         name

@@ -336,7 +336,7 @@ def shown(sheet: str) -> list[Image.Image]:
 
 @pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.file.stem)
 @pytest.mark.timeout(300)
-def test_the_contact_sheet_is_what_the_server_makes(sheet: Sheet, tmp_path: Path) -> None:
+def test_the_contact_sheet_matches_the_servers_output(sheet: Sheet, tmp_path: Path) -> None:
     """Images match, apart from WebP compression loss."""
     config = {"tools": {sheet.tool: {"rate_limit": "10000/hour"}}}
     with (

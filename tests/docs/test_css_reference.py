@@ -19,13 +19,13 @@ IMAGES = DOCS / "images/css"
 ENTRIES = [entry for group in GROUPS for entry in group.entries]
 
 
-def test_every_property_and_shorthand_has_its_row() -> None:
+def test_every_property_and_shorthand_has_a_row() -> None:
     names = [name for entry in ENTRIES for name in entry.names.split()]
     assert sorted(names) == sorted({*PROPERTIES, *SHORTHANDS})
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
-def test_every_value_of_a_row_is_understood(entry: Entry) -> None:
+def test_every_value_of_a_row_is_supported(entry: Entry) -> None:
     first = entry.names.split()[0]
     for value in entry.values:
         warnings = engine.render(f'<div style="{first}:{value}">Text</div>', 200, 200).warnings
@@ -33,7 +33,7 @@ def test_every_value_of_a_row_is_understood(entry: Entry) -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
-def test_an_image_is_what_the_engine_draws(entry: Entry) -> None:
+def test_an_image_matches_the_engines_output(entry: Entry) -> None:
     """Images match, apart from rounding: other versions of fonts and libraries move an edge by part of a pixel."""
     file = IMAGES / f"{entry.id}.svg"
     svg = svg_image(entry)
@@ -44,13 +44,13 @@ def test_an_image_is_what_the_engine_draws(entry: Entry) -> None:
     assert np.abs(stored - expected).mean() < 1.5, f"{entry.names}: draw it anew with PRESSROOM_TEST_UPDATE=1"
 
 
-def test_every_image_belongs_to_a_row_and_is_like_no_other() -> None:
+def test_every_image_belongs_to_a_row_and_is_unique() -> None:
     contents = {file.stem: file.read_text() for file in IMAGES.glob("*.svg")}
     assert sorted(contents) == sorted(entry.id for entry in ENTRIES)
     assert len(set(contents.values())) == len(contents)
 
 
-def test_the_images_are_small_together() -> None:
+def test_the_total_size_of_the_images_is_small() -> None:
     assert sum(file.stat().st_size for file in IMAGES.glob("*.svg")) < 300_000
 
 

@@ -27,7 +27,7 @@ def declared(file: Path) -> Iterator[str]:
             yield name[0]
 
 
-def test_the_page_has_every_dependency_and_no_other() -> None:
+def test_the_page_lists_exactly_the_declared_dependencies() -> None:
     text = (DOCS / "explanation/dependencies.md").read_text()
     cells = re.findall(r"^\| (`[^|]+`) \|", text, re.MULTILINE)
     explained = {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
@@ -46,7 +46,7 @@ def licence(name: str) -> str:
     return "; ".join(licences or metadata.get_all("License") or [])
 
 
-def test_a_licence_that_is_not_permissive_is_named() -> None:
+def test_a_licence_that_is_not_permissive_is_documented() -> None:
     section = (DOCS / "explanation/dependencies.md").read_text().partition("## Licences of the whole tree")[2]
     documented = set(re.findall(r"`([a-z0-9-]+)`", section.partition("\n## ")[0]))
     locked = set(re.findall(r"^([a-z0-9][a-z0-9._-]*)==", (ROOT / ".lock/runtime.txt").read_text(), re.MULTILINE))

@@ -39,14 +39,14 @@ def test_the_page_lists_every_example() -> None:
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)
-def test_an_example_keeps_every_promise(folder: Path, plugin: str) -> None:
+def test_an_example_conforms(folder: Path, plugin: str) -> None:
     disabled = {name: {"enabled": False} for name in PLUGINS if name != plugin}
     config = KEYS.get(plugin, {}).get("config")
     host_config = {"plugins_dir": str(folder), "plugins": disabled, "builtin_plugins": False}
     assert check_plugin(plugin, config, host_config=host_config) == []
 
 
-def test_a_calendar_file_reaches_people_and_ai_clients(host: RunningHost) -> None:
+def test_a_calendar_file_is_available_to_browsers_and_ai_clients(host: RunningHost) -> None:
     event = {"title": "Tea; cakes, and more", "start": "2026-12-01T09:00:00+01:00", "minutes": 90}
     response = httpx.post(f"{host.url}/tools/calendar-file/api/generate", json={**event, "response": "binary"})
     assert response.headers["content-type"].startswith("text/calendar")
@@ -65,7 +65,7 @@ def test_a_long_title_is_folded_at_75_octets(host: RunningHost) -> None:
     assert ("ä" * 150) in content.decode().replace("\r\n ", "")
 
 
-def test_a_program_of_the_company_is_let_in_and_a_wrong_key_is_not(host: RunningHost) -> None:
+def test_a_valid_company_key_is_accepted_and_a_wrong_one_refused(host: RunningHost) -> None:
     url, event = f"{host.url}/tools/calendar-file/api/generate", {"title": "Tea", "start": "2026-12-01T09:00:00Z"}
     accepted = httpx.post(url, json=event, headers={"X-Company-Key": "a long secret"})
     refused = httpx.post(url, json=event, headers={"X-Company-Key": "another"})
@@ -73,7 +73,7 @@ def test_a_program_of_the_company_is_let_in_and_a_wrong_key_is_not(host: Running
     assert "ask the operator" in refused.json()["error"]["message"]
 
 
-def test_slow_calls_are_named_in_the_log(host: RunningHost, caplog: pytest.LogCaptureFixture) -> None:
+def test_slow_calls_are_logged(host: RunningHost, caplog: pytest.LogCaptureFixture) -> None:
     host.call_tool("list_bookmarks")
     assert "list_bookmarks took" in caplog.text
 
@@ -85,7 +85,7 @@ def test_the_status_page_counts_calls(host: RunningHost) -> None:
     assert f"[Status]({host.settings.public_url}/status)" in httpx.get(f"{host.url}/llms.txt").text
 
 
-def test_bookmarks_are_kept_found_shown_and_deleted(host: RunningHost) -> None:
+def test_bookmarks_are_stored_found_shown_and_deleted(host: RunningHost) -> None:
     ada, ben = host.account("ada@example.org"), host.account("ben@example.org")
     ada.call_tool("bookmark_page", {"url": "https://example.org/a", "note": "first"})
     ada.call_tool("bookmark_page", {"url": "https://example.org/a", "note": "100 % <b>mine</b>"})

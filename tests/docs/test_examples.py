@@ -15,12 +15,12 @@ WITH_EXAMPLES = [
 
 @pytest.mark.timeout(600)  # a tutorial installs a package, runs its tests and starts several servers
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_examples_of_a_page_do_what_it_says(page: Path, tmp_path: Path) -> None:
+def test_the_examples_of_a_page_work_as_shown(page: Path, tmp_path: Path) -> None:
     with PageExamples(page, tmp_path) as examples:
         assert examples.run() > 0
 
 
-def test_an_example_that_is_not_run_says_why() -> None:
+def test_a_skipped_example_has_a_reason() -> None:
     silent = [
         f"{page.name}, line {block.line}"
         for page in pages()
@@ -49,16 +49,16 @@ def test_a_console_block_is_divided_into_commands_and_outputs() -> None:
         ("a   b", "a b"),
     ],
 )
-def test_what_varies_may_differ(shown: str, actual: str) -> None:
+def test_variable_parts_may_differ(shown: str, actual: str) -> None:
     assert differences(shown, actual) == ""
 
 
 @pytest.mark.parametrize(("shown", "actual"), [("one", "two"), ("one", "one\ntwo"), ("", "one"), ("one\n...", "two")])
-def test_anything_else_may_not_differ(shown: str, actual: str) -> None:
+def test_nothing_else_may_differ(shown: str, actual: str) -> None:
     assert differences(shown, actual) != ""
 
 
-def test_comments_say_what_is_done_with_a_block() -> None:
+def test_comments_define_how_a_block_is_used() -> None:
     page = (
         "<!-- setup bash\necho prepared > file\n-->\n\n"
         "1. An item:\n\n    <!-- example: file a.toml -->\n    ```toml\n    [a]\n    ```\n\n"
@@ -73,7 +73,7 @@ def test_comments_say_what_is_done_with_a_block() -> None:
     ]
 
 
-def test_a_page_that_says_something_wrong_is_found(tmp_path: Path) -> None:
+def test_wrong_output_is_detected(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         "<!-- setup bash\nword=hello; export word\n-->\n\n```console\n$ echo $word\nhello\n$ echo one\ntwo\n```\n"
@@ -86,7 +86,7 @@ def test_a_page_that_says_something_wrong_is_found(tmp_path: Path) -> None:
     "block",
     ["```toml\nno_such_setting = 1\n```", "```json\n{,}\n```", "```python\nassert 1 == 2\n```", "```bash\nfalse\n```"],
 )
-def test_an_example_that_does_not_work_is_found(block: str, tmp_path: Path) -> None:
+def test_a_failing_example_is_detected(block: str, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"{block}\n")
     with PageExamples(page, tmp_path) as examples, pytest.raises(AssertionError, match="line 1"):

@@ -54,7 +54,7 @@ def pixels(sheet: str) -> list[np.ndarray[Any, Any]]:
     return [np.asarray(Image.open(io.BytesIO(content)).convert("RGBA"), dtype=int) for content in contents]
 
 
-def test_the_contact_sheet_is_what_the_server_makes(tmp_path: Path) -> None:
+def test_the_contact_sheet_matches_the_servers_output(tmp_path: Path) -> None:
     """Images match, apart from rounding; their bytes do not, since PNG compression depends on the machine."""
     bundles = []
     with RunningHost(settings_for_test({}, tmp_path)) as host:

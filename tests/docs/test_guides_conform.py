@@ -38,14 +38,14 @@ def guide(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return name
 
 
-def test_the_plugin_of_a_guide_keeps_the_contract(guide: str, tmp_path: Path) -> None:
+def test_a_guides_plugin_conforms_to_the_contract(guide: str, tmp_path: Path) -> None:
     id_, _ = GUIDES[guide]
     with on_path(tmp_path):
         required: dict[str, object] = {REQUIRED[id_]: {}} if id_ in REQUIRED else {}
         assert_plugin_conforms(id_, host_config={"builtin_plugins": False, "plugins": required})
 
 
-def test_the_plugin_of_a_guide_passes_strict_types(guide: str, tmp_path: Path) -> None:
+def test_a_guides_plugin_passes_strict_type_checks(guide: str, tmp_path: Path) -> None:
     files = sorted(path for path in tmp_path.rglob("*.py") if "migrations" not in path.parts)
     command = [sys.executable, "-m", "mypy", *STRICT]
     result = subprocess.run(

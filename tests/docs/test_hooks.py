@@ -66,9 +66,7 @@ def example(hook: str) -> str:
 
 
 @pytest.mark.parametrize("hook", RECORD_TYPES)
-def test_the_example_of_a_hook_is_a_plugin_that_loads(
-    hook: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hooks_example_is_a_plugin_that_loads(hook: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = f"example_of_{hook}"
     (tmp_path / "my_plugin/migrations/versions").mkdir(parents=True)
     (tmp_path / f"{module}.py").write_text(f"{PRELUDE}\n\n{example(hook)}\n")

@@ -57,11 +57,11 @@ def test_every_cited_section_exists() -> None:
     assert [(number, name) for number, name in cited if number not in SECTIONS] == []
 
 
-def test_nothing_cites_a_document_that_readers_do_not_have() -> None:
+def test_no_program_cites_an_unpublished_document() -> None:
     assert [str(file) for file in PROGRAMS if OLD_CITATION.search(text_of(file))] == []
 
 
-def test_the_tests_of_sections_name_sections_of_the_contract() -> None:
+def test_contract_tests_refer_to_existing_sections() -> None:
     text = (ROOT / "tests/tools_api/test_contract.py").read_text(encoding="utf-8")
     numbers = re.findall(r"def test_(\d+(?:_\d+)?)_", text)
     assert numbers

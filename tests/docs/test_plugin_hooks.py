@@ -82,13 +82,13 @@ def ada(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clie
 
 
 @pytest.mark.parametrize("hook", EXAMPLES)
-def test_the_example_contributes_to_its_hook(ada: Client, hook: str) -> None:
+def test_an_example_contributes_to_its_hook(ada: Client, hook: str) -> None:
     example = EXAMPLES[hook]
     (record,) = (record for record in ada.host.host.compiled.plugins.records if record.id == example.plugin)
     assert (record.status, record.contributes) == ("active", (hook,))
 
 
-def test_the_examples_pass_strict_types(folder: Path) -> None:
+def test_the_examples_pass_strict_type_checks(folder: Path) -> None:
     modules = sorted(str(file) for file in folder.glob("example_*.py"))
     command = [sys.executable, "-m", "mypy", *STRICT]
     result = subprocess.run([*command, *modules], cwd=folder, capture_output=True, text=True, check=False, timeout=300)
@@ -109,7 +109,7 @@ def test_an_article_is_published_on_the_shelf(ada: Client) -> None:
         assert "Shelf" in browser.get("/dashboard/websites").text
 
 
-def test_an_image_of_the_archive_is_found(ada: Client) -> None:
+def test_an_archive_image_is_found(ada: Client) -> None:
     assert "archive" in values_of(ada, "search_images", "provider")
     (image,) = ada.data("search_images", query="harbour", provider="archive")["images"]
     assert image["ref"] == "archive:1"
@@ -140,7 +140,7 @@ def test_an_article_is_scored_and_reviewed(ada: Client) -> None:
     assert result["shouting"] == {"words": ["SHOUTED"]}
 
 
-def test_an_article_is_judged_in_the_language_of_the_example(ada: Client) -> None:
+def test_an_article_is_scored_in_the_examples_language(ada: Client) -> None:
     article = {"title": "moku pona", "body": "jan li moku e pan. " * 40, "language": "tok"}
     result = ada.data("check_blog_seo", article=article)
     assert not [note for note in result["notes"] if "rules" in note]

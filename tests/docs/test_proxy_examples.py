@@ -47,7 +47,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
         yield running
 
 
-def test_the_documented_bound_is_above_every_body_that_the_server_takes(host: RunningHost) -> None:
+def test_the_documented_limit_exceeds_every_body_the_server_accepts(host: RunningHost) -> None:
     largest = largest_body(host)
     assert largest > 10 * 1024**2
     assert largest <= documented_bytes() < 2 * largest
@@ -85,7 +85,7 @@ def test_nginx_passes_on_large_articles_and_images(host: RunningHost, tmp_path: 
 
 
 @pytest.mark.services
-def test_nginx_passes_on_the_domains_of_blogs_and_their_proofs(tmp_path: Path) -> None:
+def test_nginx_forwards_blog_domains_and_their_proofs(tmp_path: Path) -> None:
     content = {"config": {"domains": {"blog.example.org": "notes"}}}
     config: dict[str, Any] = {"plugins": {"content": content}, "server": {"trusted_proxies": 1}}
     plain_port = free_port()
@@ -108,7 +108,7 @@ def test_nginx_passes_on_the_domains_of_blogs_and_their_proofs(tmp_path: Path) -
 
 
 @pytest.mark.services
-def test_caddy_gets_certificates_for_the_domains_of_blogs_alone(tmp_path: Path) -> None:
+def test_caddy_gets_certificates_for_blog_domains_only(tmp_path: Path) -> None:
     content = {"config": {"domains": {"blog.example.org": "notes"}}}
     config: dict[str, Any] = {"plugins": {"content": content}, "server": {"trusted_proxies": 1}}
     with RunningHost(settings_for_test(config, tmp_path / "data")) as running:

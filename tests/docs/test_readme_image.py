@@ -11,7 +11,7 @@ from support.doc_examples import DOCS
 PARAMS = {"text": "https://example.com/", "format": "svg", "fgColor": "#1d1a17", "response": "binary"}
 
 
-def test_the_image_is_what_the_server_makes(tmp_path: Path) -> None:
+def test_the_image_matches_the_servers_output(tmp_path: Path) -> None:
     with RunningHost(settings_for_test({}, tmp_path)) as host:
         response = httpx.post(f"{host.url}/tools/qr-code-generator/api/generate", json=PARAMS)
     assert response.headers["content-type"] == "image/svg+xml"

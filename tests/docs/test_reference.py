@@ -61,7 +61,7 @@ def test_every_setting_is_in_a_table_with_a_default() -> None:
         assert all(cell.strip(" |") for cell in rows[0])
 
 
-def test_every_backend_that_is_counted_is_named() -> None:
+def test_every_backend_in_the_metrics_is_documented() -> None:
     sources = (ROOT / "core" / "src").rglob("*.py")
     backends = {name for file in sources for name in re.findall(r'backend_failure\("(\w+)"\)', file.read_text())}
     assert len(backends) >= 4
@@ -69,7 +69,7 @@ def test_every_backend_that_is_counted_is_named() -> None:
     assert set(re.findall(r"`(\w+)`", sentence)) == backends
 
 
-def test_one_request_walks_the_stages_in_their_order() -> None:
+def test_one_request_lists_the_stages_in_order() -> None:
     text = (DOCS / "explanation/one-request.md").read_text()
     assert tuple(re.findall(r"^## (\w+)$", text, re.MULTILINE)) == STAGE_NAMES
 
@@ -91,7 +91,7 @@ def test_every_status_and_every_phase_of_a_plugin_is_explained() -> None:
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )
-def test_every_field_of_what_a_plugin_declares_has_a_type_and_a_description(declared: type, page: str) -> None:
+def test_every_field_of_a_declaration_has_a_type_and_a_description(declared: type, page: str) -> None:
     text = (DOCS / f"reference/{page}.md").read_text()
     section = text.partition(f"\n### {declared.__name__}\n")[2].partition("\n### ")[0]
     for name in declared.__dataclass_fields__:  # type: ignore[attr-defined]
@@ -99,7 +99,7 @@ def test_every_field_of_what_a_plugin_declares_has_a_type_and_a_description(decl
         assert f"`{name}`" in section, name
 
 
-def test_what_a_docstring_says_of_fields_is_listed_in_its_order() -> None:
+def test_documented_fields_are_listed_in_order() -> None:
     doc = """What is sold. `price` is never shown.
 
 `size` is in grams; `name` is for people. It has no line breaks. With `sold`, it is left out. All times are in UTC.

@@ -9,7 +9,7 @@ TESTS = Path(__file__).resolve().parents[1]
 MODEL = TESTS.parent / "docs" / "explanation" / "security.md"
 
 
-def test_every_row_of_the_threat_model_names_tests_that_exist() -> None:
+def test_every_row_of_the_threat_model_has_tests_that_exist() -> None:
     text = MODEL.read_text().partition("## Threat model")[2].partition("\n## ")[0]
     lines = [line for line in text.splitlines() if line.startswith("| ") and not line.endswith("| Tests |")]
     rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]

@@ -24,17 +24,17 @@ def navigation(entries: list[Any]) -> Iterator[str]:
                 yield from navigation(value)
 
 
-def test_every_page_stands_in_the_navigation_once() -> None:
+def test_every_page_is_in_the_navigation_once() -> None:
     config = tomllib.loads((DOCS / "zensical.toml").read_text())
     pages = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if "site" not in page.relative_to(DOCS).parts]
     assert sorted(navigation(config["project"]["nav"])) == sorted(pages)
 
 
-def test_the_site_has_its_four_parts(site: Path) -> None:
+def test_the_site_has_its_four_sections(site: Path) -> None:
     assert {folder.name for folder in site.iterdir() if folder.is_dir()} >= PARTS
 
 
-def test_every_link_and_every_image_leads_somewhere(site: Path) -> None:
+def test_every_link_and_image_exists(site: Path) -> None:
     broken = []
     for page in site.rglob("*.html"):
         if page.name == "404.html":
@@ -66,13 +66,13 @@ def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"])
-def test_the_links_of_a_page_at_the_top_lead_to_files(name: str) -> None:
+def test_links_in_top_level_pages_point_to_files(name: str) -> None:
     text = (ROOT / name).read_text()
     missing = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if not (ROOT / link).is_file()]
     assert missing == []
 
 
-def test_no_page_names_a_package_registry_or_a_folder_of_one_machine() -> None:
+def test_no_page_mentions_a_package_registry_or_a_local_folder() -> None:
     pattern = re.compile(r"py[p]i\.|python[h]osted|np[m]js|ana[c]onda\.|crates\.[i]o|/w[o]rk/|/r[o]ot/|/h[o]me/\w")
     pages = [page for page in [*DOCS.rglob("*.md"), *ROOT.glob("*.md")] if "site" not in page.parts]
     assert [page.name for page in pages if pattern.search(page.read_text())] == []

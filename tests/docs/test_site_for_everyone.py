@@ -53,7 +53,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_pages_keep_wcag_and_fetch_nothing_from_elsewhere(
+async def test_pages_conform_to_wcag_and_fetch_nothing_from_other_sites(
     browser: Browser, site: Path, scheme: Literal["light", "dark"]
 ) -> None:
     problems: list[str] = []

@@ -55,7 +55,7 @@ def test_prose_is_checked_and_code_is_not(tmp_path: Path, name: str, text: str, 
         ("phrases_asked = result = 1", []),
     ],
 )
-def test_names_that_a_program_defines_are_checked(tmp_path: Path, text: str, words: list[str]) -> None:
+def test_names_defined_in_code_are_checked(tmp_path: Path, text: str, words: list[str]) -> None:
     (tmp_path / "core/src").mkdir(parents=True)
     assert [line.partition(": write")[0] for line in found(tmp_path, "core/src/a.py", text)] == words
 

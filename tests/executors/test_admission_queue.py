@@ -12,7 +12,7 @@ from pressroom.pipeline.executors.in_process import AdmissionQueue
 LONG = 30.0
 
 
-async def test_calls_get_in_until_every_place_is_taken() -> None:
+async def test_calls_are_admitted_until_every_slot_is_taken() -> None:
     gate = AdmissionQueue("process", capacity=2, queue=1)
     await gate.enter(LONG)
     await gate.enter(LONG)
@@ -24,7 +24,7 @@ async def test_calls_get_in_until_every_place_is_taken() -> None:
     assert (gate.running, gate.waiting) == (2, 0)
 
 
-async def test_a_full_queue_turns_a_call_away_at_once_and_says_when_to_come_back() -> None:
+async def test_a_full_queue_refuses_immediately_with_a_retry_after() -> None:
     gate = AdmissionQueue("process", capacity=1, queue=1)
     await gate.enter(LONG)
     waiting = asyncio.create_task(gate.enter(LONG))
@@ -37,7 +37,7 @@ async def test_a_full_queue_turns_a_call_away_at_once_and_says_when_to_come_back
     await waiting
 
 
-async def test_calls_get_in_in_the_order_in_which_they_came() -> None:
+async def test_calls_are_admitted_in_order_of_arrival() -> None:
     gate = AdmissionQueue("process", capacity=1, queue=10)
     await gate.enter(LONG)
     order: list[int] = []
@@ -54,7 +54,7 @@ async def test_calls_get_in_in_the_order_in_which_they_came() -> None:
     assert order == list(range(10))
 
 
-async def test_a_call_that_waits_too_long_is_turned_away_and_leaves_the_queue() -> None:
+async def test_a_call_that_waits_too_long_is_refused_and_leaves_the_queue() -> None:
     gate = AdmissionQueue("process", capacity=1, queue=1)
     await gate.enter(LONG)
     with pytest.raises(Overloaded, match="waited"):
@@ -62,7 +62,7 @@ async def test_a_call_that_waits_too_long_is_turned_away_and_leaves_the_queue() 
     assert gate.waiting == 0
 
 
-async def test_a_cancelled_call_leaves_the_queue_and_takes_no_place() -> None:
+async def test_a_cancelled_call_leaves_the_queue_and_takes_no_slot() -> None:
     gate = AdmissionQueue("process", capacity=1, queue=2)
     await gate.enter(LONG)
     impatient = asyncio.create_task(gate.enter(LONG))
@@ -75,7 +75,7 @@ async def test_a_cancelled_call_leaves_the_queue_and_takes_no_place() -> None:
     assert (gate.running, gate.waiting) == (1, 0)
 
 
-async def test_a_closed_gate_lets_in_who_waited_and_nobody_else() -> None:
+async def test_a_closed_gate_admits_only_calls_already_waiting() -> None:
     gate = AdmissionQueue("process", capacity=1, queue=1)
     await gate.enter(LONG)
     waiting = asyncio.create_task(gate.enter(LONG))
@@ -88,7 +88,7 @@ async def test_a_closed_gate_lets_in_who_waited_and_nobody_else() -> None:
     assert gate.running == 1
 
 
-async def test_a_gate_that_is_cut_off_turns_away_who_waits() -> None:
+async def test_a_gate_that_is_cut_off_refuses_waiting_calls() -> None:
     gate = AdmissionQueue("process", capacity=1, queue=2)
     await gate.enter(LONG)
     waiting = [asyncio.create_task(gate.enter(LONG)) for _ in range(2)]
@@ -100,7 +100,7 @@ async def test_a_gate_that_is_cut_off_turns_away_who_waits() -> None:
     assert (gate.running, gate.waiting) == (0, 0)
 
 
-async def test_a_gate_is_drained_when_nobody_runs_and_nobody_waits() -> None:
+async def test_a_gate_is_drained_when_nothing_runs_or_waits() -> None:
     gate = AdmissionQueue("process", capacity=1, queue=1)
     await gate.drained()
     await gate.enter(LONG)
@@ -129,7 +129,7 @@ def test_the_time_to_come_back_is_in_whole_seconds_from_1_to_60(durations: list[
     assert seconds <= max(1, math.ceil(longest / capacity))
 
 
-async def test_the_time_to_come_back_follows_the_runs_and_the_queue() -> None:
+async def test_retry_after_follows_the_running_and_queued_calls() -> None:
     gate = AdmissionQueue("process", capacity=2, queue=5)
     await gate.enter(LONG)
     gate.leave(4.0)

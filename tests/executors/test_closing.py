@@ -15,7 +15,7 @@ BLOCKING: list[ExecutorName] = ["process", "thread"]
 
 
 @pytest.mark.parametrize("executor", BLOCKING)
-async def test_what_runs_and_what_waits_is_finished_and_nothing_new_is_taken(
+async def test_running_and_queued_calls_finish_and_new_ones_are_refused(
     executors: Executors, tmp_path: Path, executor: ExecutorName
 ) -> None:
     files = [tmp_path / str(number) for number in range(3)]
@@ -35,7 +35,7 @@ async def test_what_runs_and_what_waits_is_finished_and_nothing_new_is_taken(
     await closing
 
 
-async def test_what_does_not_finish_within_the_grace_is_cut_off(executors: Executors, tmp_path: Path) -> None:
+async def test_calls_that_outlast_the_grace_period_are_cut_off(executors: Executors, tmp_path: Path) -> None:
     file = tmp_path / "running"
     stuck = [
         asyncio.create_task(executors.by_name["process"].run(work(executor_tools.touch_and_wait, path=str(file)))),
@@ -63,7 +63,7 @@ async def test_a_call_cancelled_before_its_first_step_reports_the_shutdown(execu
         await call
 
 
-async def test_closing_twice_and_closing_what_never_started_are_no_errors() -> None:
+async def test_closing_twice_or_before_starting_is_not_an_error() -> None:
     executors = Executors(ExecutorsSettings(processes=1))
     await executors.close(0)
     await executors.close(0)

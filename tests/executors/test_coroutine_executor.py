@@ -10,11 +10,11 @@ from support import executor_tools
 from support.executor_tools import assert_timeout_is_logged, until, work
 
 
-async def test_the_result_of_a_coroutine_comes_back(executors: Executors) -> None:
+async def test_the_result_of_a_coroutine_is_returned(executors: Executors) -> None:
     assert await executors.by_name["async"].run(work(executor_tools.echo_soon, text="hello")) == "hello"
 
 
-async def test_a_tool_that_runs_out_of_time_is_cancelled(executors: Executors) -> None:
+async def test_a_tool_that_times_out_is_cancelled(executors: Executors) -> None:
     with capture_logs() as logs, pytest.raises(CallTimeout, match=r"0\.05 s"):
         await executors.by_name["async"].run(work(executor_tools.wait_for_ever, timeout=0.05))
     assert_timeout_is_logged(logs, "async", 0.05)
@@ -30,7 +30,7 @@ async def test_a_tool_whose_caller_is_cancelled_is_cancelled(executors: Executor
     assert executors.running("async") == 0
 
 
-async def test_a_call_that_is_cancelled_before_its_first_step_gives_its_place_back(executors: Executors) -> None:
+async def test_a_call_cancelled_before_its_first_step_frees_its_slot(executors: Executors) -> None:
     for _ in range(5):
         call = asyncio.create_task(executors.by_name["async"].run(work(executor_tools.echo_soon)))
         await asyncio.sleep(0)
@@ -41,7 +41,7 @@ async def test_a_call_that_is_cancelled_before_its_first_step_gives_its_place_ba
     assert executors.running("async") == 0
 
 
-async def test_what_a_tool_refuses_comes_back_as_it_was(executors: Executors) -> None:
+async def test_a_refusal_by_a_tool_is_returned_unchanged(executors: Executors) -> None:
     with pytest.raises(InvalidInput, match="text: must not be empty"):
         await executors.by_name["async"].run(work(executor_tools.refuse_soon))
 
@@ -49,7 +49,7 @@ async def test_what_a_tool_refuses_comes_back_as_it_was(executors: Executors) ->
 @pytest.mark.parametrize(
     "tool", [executor_tools.time_out_inside, executor_tools.cancel_itself, executor_tools.exit_from_coroutine]
 )
-async def test_a_tool_that_fails_inside_fails_alone(executors: Executors, tool: executor_tools.Tool) -> None:
+async def test_a_failing_tool_affects_no_other_call(executors: Executors, tool: executor_tools.Tool) -> None:
     with capture_logs() as logs, pytest.raises(InternalError):
         await executors.by_name["async"].run(work(tool))
     (entry,) = logs
@@ -57,7 +57,7 @@ async def test_a_tool_that_fails_inside_fails_alone(executors: Executors, tool: 
     assert executors.running("async") == 0
 
 
-async def test_calls_beyond_the_queue_are_turned_away_at_once(executors: Executors) -> None:
+async def test_calls_beyond_the_queue_are_refused_immediately(executors: Executors) -> None:
     calls = [asyncio.create_task(executors.by_name["async"].run(work(executor_tools.wait_for_ever))) for _ in range(4)]
     await until(lambda: executors.queue_length("async") == 2)
     with pytest.raises(Overloaded):

@@ -25,7 +25,7 @@ async def workers(executors: Executors) -> set[int]:
     return {await executors.by_name["process"].run(work(executor_tools.process_id)) for _ in range(2)}
 
 
-async def test_a_tool_runs_in_another_process_and_its_result_comes_back(executors: Executors) -> None:
+async def test_a_tool_runs_in_another_process_and_its_result_is_returned(executors: Executors) -> None:
     assert await executors.by_name["process"].run(work(executor_tools.echo, text="ἀρχή")) == "ἀρχή"
     assert os.getpid() not in await workers(executors)
 
@@ -35,7 +35,7 @@ async def test_a_declared_tool_is_found_by_its_reference(executors: Executors) -
     assert result == Artifact(b"HELLO", "text/plain")
 
 
-async def test_large_results_come_back_whole(executors: Executors) -> None:
+async def test_large_results_are_returned_completely(executors: Executors) -> None:
     results = await asyncio.gather(
         *(executors.by_name["process"].run(work(executor_tools.return_much, number=5_000_000)) for _ in range(3))
     )
@@ -51,7 +51,7 @@ async def test_a_hundred_quick_calls_each_get_their_own_result() -> None:
     assert results == [str(number) for number in range(100)]
 
 
-async def test_what_a_tool_refuses_comes_back_as_it_was(executors: Executors) -> None:
+async def test_a_refusal_by_a_tool_is_returned_unchanged(executors: Executors) -> None:
     with pytest.raises(InvalidInput) as caught:
         await executors.by_name["process"].run(work(executor_tools.refuse))
     assert (caught.value.field, caught.value.message) == ("text", "text: must not be empty")
@@ -71,9 +71,7 @@ async def test_what_a_tool_refuses_comes_back_as_it_was(executors: Executors) ->
         executor_tools.return_one_way,
     ],
 )
-async def test_a_tool_that_fails_inside_tells_the_log_why_and_the_client_nothing(
-    executors: Executors, tool: Tool
-) -> None:
+async def test_a_failing_tool_is_logged_but_not_explained_to_the_client(executors: Executors, tool: Tool) -> None:
     before = await workers(executors)
     with capture_logs() as logs, pytest.raises(InternalError) as caught:
         await executors.by_name["process"].run(work(tool))
@@ -99,7 +97,7 @@ async def test_the_log_has_the_traceback_of_a_tool_that_fails(executors: Executo
 
 
 @pytest.mark.parametrize("reference", ["support.nowhere:echo", "support.executor_tools:nobody"])
-async def test_a_tool_that_the_worker_cannot_import_fails_alone(executors: Executors, reference: str) -> None:
+async def test_a_tool_the_worker_cannot_import_affects_no_other_call(executors: Executors, reference: str) -> None:
     template = work(executor_tools.echo)
     lost = ExecutionRequest(reference, template.function, template.params, template.call, 5, 512)
     with capture_logs() as logs, pytest.raises(InternalError):
@@ -108,7 +106,7 @@ async def test_a_tool_that_the_worker_cannot_import_fails_alone(executors: Execu
     assert await executors.by_name["process"].run(work(executor_tools.echo, text="on")) == "on"
 
 
-async def test_a_call_that_cannot_be_sent_to_a_worker_fails_alone(executors: Executors) -> None:
+async def test_a_call_that_cannot_be_sent_to_a_worker_affects_no_other_call(executors: Executors) -> None:
     with capture_logs() as logs, pytest.raises(InternalError):
         await executors.by_name["process"].run(work(executor_tools.echo, config=executor_tools.Unsendable()))
     assert isinstance(logs[0]["exc_info"], TypeError)
@@ -116,7 +114,7 @@ async def test_a_call_that_cannot_be_sent_to_a_worker_fails_alone(executors: Exe
 
 
 @pytest.mark.parametrize("memory_mib", [64, 300])
-async def test_a_tool_that_eats_memory_is_stopped_at_its_limit_and_its_worker_replaced(
+async def test_a_tool_that_exceeds_its_memory_limit_is_stopped_and_its_worker_replaced(
     executors: Executors, memory_mib: int
 ) -> None:
     before = await workers(executors)
@@ -129,7 +127,7 @@ async def test_a_tool_that_eats_memory_is_stopped_at_its_limit_and_its_worker_re
     assert len(before & after) == 1
 
 
-async def test_the_memory_limit_is_each_calls_own(executors: Executors) -> None:
+async def test_each_call_has_its_own_memory_limit(executors: Executors) -> None:
     before = await workers(executors)
     for _ in range(2):
         for memory_mib, number in ((100, 20), (400, 200)):
@@ -160,7 +158,7 @@ async def test_a_tool_that_never_returns_is_killed_and_replaced(executors: Execu
     assert ended(killed)
 
 
-async def test_a_suspended_worker_is_killed_when_its_call_runs_out_of_time(executors: Executors) -> None:
+async def test_a_suspended_worker_is_killed_when_its_call_times_out(executors: Executors) -> None:
     with pytest.raises(CallTimeout):
         await executors.by_name["process"].run(work(executor_tools.stop_itself, timeout=0.3))
     assert len(await workers(executors)) == 2
@@ -175,7 +173,7 @@ async def test_a_suspended_worker_is_killed_when_its_call_runs_out_of_time(execu
         (executor_tools.exit_at_once, 0),
     ],
 )
-async def test_a_tool_that_ends_its_process_takes_only_its_own_call_along(
+async def test_a_tool_that_ends_its_process_affects_no_other_call(
     executors: Executors, tmp_path: Path, tool: Tool, number: int
 ) -> None:
     file = tmp_path / "running"
@@ -208,7 +206,7 @@ async def test_a_worker_that_ends_between_two_calls_is_replaced(executors: Execu
     assert not before & after
 
 
-async def test_a_worker_that_takes_no_calls_any_more_is_given_up_and_killed(
+async def test_an_unresponsive_worker_is_abandoned_and_killed(
     executors: Executors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = await workers(executors)
@@ -226,7 +224,7 @@ async def test_a_worker_that_takes_no_calls_any_more_is_given_up_and_killed(
     assert len(await workers(executors) & before) == 1
 
 
-async def test_calls_beyond_the_queue_are_turned_away_at_once(executors: Executors, tmp_path: Path) -> None:
+async def test_calls_beyond_the_queue_are_refused_immediately(executors: Executors, tmp_path: Path) -> None:
     files = [tmp_path / str(number) for number in range(4)]
     calls = [
         asyncio.create_task(executors.by_name["process"].run(work(executor_tools.touch_and_wait, path=str(file))))
@@ -243,7 +241,7 @@ async def test_calls_beyond_the_queue_are_turned_away_at_once(executors: Executo
     assert (executors.running("process"), executors.queue_length("process")) == (0, 0)
 
 
-async def test_a_call_that_is_cancelled_in_the_queue_never_begins(executors: Executors, tmp_path: Path) -> None:
+async def test_a_call_cancelled_in_the_queue_never_starts(executors: Executors, tmp_path: Path) -> None:
     files = [tmp_path / "first", tmp_path / "second", tmp_path / "cancelled"]
     calls = []
     for file in files:
@@ -261,7 +259,7 @@ async def test_a_call_that_is_cancelled_in_the_queue_never_begins(executors: Exe
     assert not files[2].exists()
 
 
-async def test_a_call_that_is_cancelled_while_it_runs_goes_on_and_keeps_its_place(
+async def test_a_call_cancelled_while_running_continues_and_keeps_its_slot(
     executors: Executors, tmp_path: Path
 ) -> None:
     file = tmp_path / "running"
@@ -277,7 +275,7 @@ async def test_a_call_that_is_cancelled_while_it_runs_goes_on_and_keeps_its_plac
     assert await workers(executors) == before
 
 
-async def test_a_worker_is_replaced_after_as_many_calls_as_the_operator_says() -> None:
+async def test_a_worker_is_replaced_after_the_configured_number_of_calls() -> None:
     executors = Executors(ExecutorsSettings(processes=1, recycle_after=2))
     pids = [await executors.by_name["process"].run(work(executor_tools.process_id)) for _ in range(6)]
     await executors.close(0)
@@ -285,7 +283,7 @@ async def test_a_worker_is_replaced_after_as_many_calls_as_the_operator_says() -
     assert len(set(pids)) == 3
 
 
-async def test_nothing_is_left_behind_by_workers_that_were_replaced() -> None:
+async def test_replaced_workers_leave_nothing_behind() -> None:
     await run_and_crash(1)
     descriptors = open_descriptors()
     threads = threading.active_count()
@@ -318,7 +316,7 @@ async def run_and_crash(times: int) -> set[int]:
     return pids
 
 
-async def test_two_servers_in_one_process_do_not_disturb_each_other(executors: Executors, tmp_path: Path) -> None:
+async def test_two_servers_in_one_process_do_not_interfere(executors: Executors, tmp_path: Path) -> None:
     other = Executors(ExecutorsSettings(processes=1), preload=["support.executor_tools"])
     file = tmp_path / "running"
     call = asyncio.create_task(executors.by_name["process"].run(work(executor_tools.touch_and_wait, path=str(file))))
@@ -330,7 +328,7 @@ async def test_two_servers_in_one_process_do_not_disturb_each_other(executors: E
     assert await call == "finished"
 
 
-async def test_a_system_that_cannot_start_processes_is_reported_and_tried_again(
+async def test_a_failure_to_start_processes_is_reported_and_retried(
     executors: Executors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_pipe(*_: object) -> None:
@@ -350,7 +348,7 @@ async def test_a_system_that_cannot_start_processes_is_reported_and_tried_again(
     await broken.close(0)
 
 
-async def test_calls_may_come_before_the_workers_are_ready() -> None:
+async def test_calls_may_arrive_before_the_workers_are_ready() -> None:
     executors = Executors(ExecutorsSettings(processes=2))
     await executors.start()
     early = asyncio.create_task(executors.by_name["process"].run(work(executor_tools.echo, text="early")))
@@ -359,12 +357,12 @@ async def test_calls_may_come_before_the_workers_are_ready() -> None:
     await executors.close(0)
 
 
-def test_left_to_itself_a_server_starts_a_worker_for_each_core_and_at_most_eight() -> None:
+def test_a_server_starts_one_worker_per_core_up_to_eight_by_default() -> None:
     executor = ProcessExecutor(0, 4, niceness=0, recycle_after=0)
     assert len(executor._workers) == min(8, usable_cores())
 
 
-def test_the_errors_of_backends_survive_the_way_back() -> None:
+def test_backend_errors_survive_the_return_to_the_server() -> None:
     reply = child._refusal(BackendError("the store is away", hint="wait"))
     error = pickle.loads(reply.payload)
     assert (reply.kind, error.message, error.hint) == ("refused", "the store is away", "wait")

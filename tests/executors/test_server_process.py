@@ -84,7 +84,7 @@ async def test_a_worker_is_nice_and_inherits_neither_sockets_nor_the_hosts_setti
     assert [name for name in worker["descriptors"] if name.startswith("socket:")] == []
 
 
-async def test_a_worker_imports_neither_the_main_script_nor_the_servers_parts() -> None:
+async def test_a_worker_imports_neither_the_main_script_nor_server_modules() -> None:
     async with server("describe") as process:
         output, _ = await process.communicate()
     first, *more = output.decode().splitlines()
@@ -116,9 +116,7 @@ async def test_workers_end_with_their_server_however_it_ends(tmp_path: Path, num
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-async def test_a_signal_to_the_whole_service_lets_the_server_finish_what_is_in_flight(
-    tmp_path: Path, number: signal.Signals
-) -> None:
+async def test_a_signal_to_the_process_group_lets_running_calls_finish(tmp_path: Path, number: signal.Signals) -> None:
     file = tmp_path / "running"
     async with server("end_on_signal", file) as process:
         await until(file.exists)
@@ -131,14 +129,14 @@ async def test_a_signal_to_the_whole_service_lets_the_server_finish_what_is_in_f
         await until(lambda: not members(process.pid))
 
 
-async def test_a_thread_that_never_returns_does_not_keep_the_server_from_ending() -> None:
+async def test_a_thread_that_never_returns_does_not_prevent_shutdown() -> None:
     async with server("leave_a_thread") as process:
         assert "tool timed out" in await line(process)  # a log line
         assert await line(process) == "timed out"
         assert await asyncio.wait_for(process.wait(), 60) == 0
 
 
-async def test_a_module_that_cannot_be_preloaded_does_not_keep_the_workers_from_starting() -> None:
+async def test_a_module_that_cannot_be_preloaded_does_not_prevent_worker_start() -> None:
     async with server("start_anyway") as process:
         output = await line(process)
         while output and output != "here":
@@ -147,7 +145,7 @@ async def test_a_module_that_cannot_be_preloaded_does_not_keep_the_workers_from_
         assert await process.wait() == 0
 
 
-async def test_a_tool_does_not_wait_for_what_plugins_load(tmp_path: Path) -> None:
+async def test_a_tool_does_not_wait_for_plugin_imports(tmp_path: Path) -> None:
     loading = tmp_path / "loading"
     async with server("load_a_slow_plugin", loading) as process:
         assert await line(process) == "the tool is done"
@@ -158,7 +156,7 @@ async def test_a_tool_does_not_wait_for_what_plugins_load(tmp_path: Path) -> Non
         assert await process.wait() == 0
 
 
-def test_a_host_starts_no_processes_for_tools_that_it_lacks(tmp_path: Path) -> None:
+def test_a_host_without_tools_starts_no_tool_processes(tmp_path: Path) -> None:
     before = {process.pid for process in multiprocessing.active_children()}
 
     def started() -> set[int | None]:

@@ -15,7 +15,7 @@ from support import executor_tools
 from support.executor_tools import assert_timeout_is_logged, until, work
 
 
-async def test_a_tool_runs_beside_the_event_loop_and_its_result_comes_back(
+async def test_a_tool_runs_beside_the_event_loop_and_its_result_is_returned(
     executors: Executors, tmp_path: Path
 ) -> None:
     file = tmp_path / "running"
@@ -30,13 +30,13 @@ async def test_a_tool_sees_the_context_variables_of_its_call(executors: Executor
     assert await executors.by_name["thread"].run(work(executor_tools.request_in_context)) == "req-7"
 
 
-async def test_what_a_tool_refuses_comes_back_as_it_was(executors: Executors) -> None:
+async def test_a_refusal_by_a_tool_is_returned_unchanged(executors: Executors) -> None:
     with pytest.raises(InvalidInput, match="text: must not be empty"):
         await executors.by_name["thread"].run(work(executor_tools.refuse))
 
 
 @pytest.mark.parametrize("tool", [executor_tools.fail, executor_tools.exit_politely, executor_tools.raise_odd_things])
-async def test_a_tool_that_fails_inside_tells_the_log_why_and_the_client_nothing(
+async def test_a_failing_tool_is_logged_but_not_explained_to_the_client(
     executors: Executors, tool: executor_tools.Tool
 ) -> None:
     with capture_logs() as logs, pytest.raises(InternalError) as caught:
@@ -48,9 +48,7 @@ async def test_a_tool_that_fails_inside_tells_the_log_why_and_the_client_nothing
     assert executors.running("thread") == 0
 
 
-async def test_a_tool_that_runs_out_of_time_keeps_its_place_until_it_returns(
-    executors: Executors, tmp_path: Path
-) -> None:
+async def test_a_tool_that_times_out_keeps_its_slot_until_it_returns(executors: Executors, tmp_path: Path) -> None:
     file = tmp_path / "running"
     with pytest.raises(CallTimeout, match=r"0\.2 s"):
         await executors.by_name["thread"].run(work(executor_tools.touch_and_wait, path=str(file), timeout=0.2))
@@ -60,7 +58,7 @@ async def test_a_tool_that_runs_out_of_time_keeps_its_place_until_it_returns(
     await until(lambda: executors.running("thread") == 0)
 
 
-async def test_a_failure_after_the_time_is_over_is_logged_once(
+async def test_a_failure_after_the_timeout_is_logged_once(
     executors: Executors, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "running"
@@ -76,9 +74,7 @@ async def test_a_failure_after_the_time_is_over_is_logged_once(
     assert caplog.records == []
 
 
-async def test_a_call_that_is_cancelled_keeps_its_place_until_the_thread_is_done(
-    executors: Executors, tmp_path: Path
-) -> None:
+async def test_a_cancelled_call_keeps_its_slot_until_the_thread_is_done(executors: Executors, tmp_path: Path) -> None:
     file = tmp_path / "running"
     call = asyncio.create_task(executors.by_name["thread"].run(work(executor_tools.touch_and_wait, path=str(file))))
     await until(file.exists)
@@ -90,7 +86,7 @@ async def test_a_call_that_is_cancelled_keeps_its_place_until_the_thread_is_done
     await until(lambda: executors.running("thread") == 0)
 
 
-async def test_calls_beyond_the_queue_are_turned_away_at_once(executors: Executors, tmp_path: Path) -> None:
+async def test_calls_beyond_the_queue_are_refused_immediately(executors: Executors, tmp_path: Path) -> None:
     files = [tmp_path / str(number) for number in range(4)]
     calls = [
         asyncio.create_task(executors.by_name["thread"].run(work(executor_tools.touch_and_wait, path=str(file))))
@@ -110,7 +106,7 @@ async def test_no_thread_is_left_when_the_calls_are_done(executors: Executors) -
     await until(lambda: not [thread for thread in threading.enumerate() if thread.name.startswith("thread executor")])
 
 
-async def test_calls_one_after_the_other_share_a_thread_that_has_their_names(executors: Executors) -> None:
+async def test_sequential_calls_share_a_thread_with_the_tools_name(executors: Executors) -> None:
     threads = [await executors.by_name["thread"].run(work(executor_tools.name_its_thread)) for _ in range(3)]
     assert len({number for number, _ in threads}) == 1
     assert {name for _, name in threads} == {"thread executor: name_its_thread"}
@@ -126,7 +122,7 @@ async def test_a_thread_that_is_busy_gets_no_other_call(executors: Executors, tm
     assert await busy == "finished"
 
 
-async def test_a_thread_that_waits_for_a_call_ends_with_the_server() -> None:
+async def test_an_idle_thread_ends_with_the_server() -> None:
     before = set(threading.enumerate())
     executors = Executors(ExecutorsSettings(processes=1))
     await executors.by_name["thread"].run(work(executor_tools.echo))
@@ -135,7 +131,7 @@ async def test_a_thread_that_waits_for_a_call_ends_with_the_server() -> None:
     await until(lambda: not set(threading.enumerate()) - before)
 
 
-async def test_a_thread_that_waited_for_long_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_idle_thread_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(daemon, "IDLE_SECONDS", 0.01)
     executors, before = Executors(ExecutorsSettings(processes=1)), set(threading.enumerate())
     for _ in range(20):

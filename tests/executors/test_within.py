@@ -27,11 +27,11 @@ async def forever() -> None:
     await asyncio.Event().wait()
 
 
-async def test_what_never_waits_ends_whatever_the_time() -> None:
+async def test_a_coroutine_that_never_waits_ignores_the_timeout() -> None:
     assert await within(NO_TIME, two()) == 2
 
 
-async def test_what_waits_goes_on_where_it_was() -> None:
+async def test_a_coroutine_resumes_after_waiting() -> None:
     queue: asyncio.Queue[int] = asyncio.Queue()
 
     async def taking() -> list[int]:
@@ -51,7 +51,7 @@ async def test_a_future_is_awaited() -> None:
     assert await within(60, future) == 4
 
 
-async def test_its_time_ends() -> None:
+async def test_a_coroutine_that_times_out_is_cancelled() -> None:
     cleaned = []
 
     async def slow() -> None:
@@ -66,7 +66,7 @@ async def test_its_time_ends() -> None:
     assert cleaned
 
 
-async def test_a_time_out_of_its_own_is_passed_on() -> None:
+async def test_the_coroutines_own_timeout_is_raised() -> None:
     async def impatient() -> None:
         async with asyncio.timeout(0.001):
             await forever()
@@ -75,7 +75,7 @@ async def test_a_time_out_of_its_own_is_passed_on() -> None:
         await within(60, impatient())
 
 
-async def test_an_error_after_a_wait_is_passed_on() -> None:
+async def test_an_error_after_a_wait_is_raised() -> None:
     async def failing() -> None:
         await asyncio.sleep(0)
         raise LookupError("nutmeg")
@@ -84,7 +84,7 @@ async def test_an_error_after_a_wait_is_passed_on() -> None:
         await within(60, failing())
 
 
-async def test_a_cancelled_caller_cancels_it() -> None:
+async def test_cancelling_the_caller_cancels_the_coroutine() -> None:
     ended = asyncio.Event()
 
     async def waiting() -> None:
@@ -101,7 +101,7 @@ async def test_a_cancelled_caller_cancels_it() -> None:
     assert ended.is_set()
 
 
-async def test_it_may_catch_a_failure_of_what_it_waits_for() -> None:
+async def test_a_coroutine_may_catch_its_own_timeout() -> None:
     async def patient() -> str:
         try:
             async with asyncio.timeout(0.001):
@@ -114,7 +114,7 @@ async def test_it_may_catch_a_failure_of_what_it_waits_for() -> None:
     assert await within(60, patient()) == "went on"
 
 
-async def test_an_error_after_a_handled_one_has_no_other_cause() -> None:
+async def test_an_error_after_a_handled_one_has_no_context() -> None:
     async def stumbling() -> None:
         future = asyncio.get_running_loop().create_future()
         asyncio.get_running_loop().call_soon(future.set_exception, OSError("handled"))

@@ -53,7 +53,7 @@ async def test_a_function_runs_in_another_process(pool: WorkerPool) -> None:
     assert await pool.run(process_id) != os.getpid()
 
 
-async def test_what_plugins_load_is_there_before_the_first_work() -> None:
+async def test_plugin_modules_are_loaded_before_the_first_work() -> None:
     setup = ("support.worker_functions:failing", "support.worker_functions:load")
     pool = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0), setup=setup)
     try:
@@ -63,12 +63,12 @@ async def test_what_plugins_load_is_there_before_the_first_work() -> None:
         await pool.close()
 
 
-async def test_work_goes_to_the_process_that_worked_last(pool: WorkerPool) -> None:
+async def test_work_goes_to_the_most_recently_used_process(pool: WorkerPool) -> None:
     pool.start()
     assert len({await pool.run(process_id) for _ in range(5)}) == 1
 
 
-async def test_an_error_that_is_raised_on_purpose_arrives_as_it_was(pool: WorkerPool) -> None:
+async def test_a_deliberate_error_is_raised_unchanged(pool: WorkerPool) -> None:
     with pytest.raises(InvalidInput, match="body: is too long"):
         await pool.run(refused)
 
@@ -82,25 +82,25 @@ async def test_any_other_error_is_reported_only_in_the_log(
     assert "RuntimeError: no" in capsys.readouterr().out
 
 
-async def test_what_takes_too_long_is_ended_and_the_next_one_served(pool: WorkerPool) -> None:
+async def test_work_that_takes_too_long_is_ended_and_the_next_served(pool: WorkerPool) -> None:
     with pytest.raises(CallTimeout, match=r"The page took longer than 0\.2 s to process"):
         await pool.run(endless, what="the page", seconds=0.2)
     assert await pool.run(doubled, 1) == 2
 
 
-async def test_what_needs_too_much_memory_is_ended(pool: WorkerPool) -> None:
+async def test_work_that_needs_too_much_memory_is_ended(pool: WorkerPool) -> None:
     with pytest.raises(InternalError, match="The image needs more than 64 MiB"):
         await pool.run(large, what="the image", memory_mib=64)
     assert await pool.run(doubled, 1) == 2
 
 
-async def test_a_process_that_ends_costs_its_own_work_alone(pool: WorkerPool) -> None:
+async def test_a_process_that_ends_affects_no_other_work(pool: WorkerPool) -> None:
     with pytest.raises(InternalError, match="internal error"):
         await pool.run(leaving)
     assert await pool.run(doubled, 1) == 2
 
 
-async def test_no_owner_takes_the_place_of_another(pool: WorkerPool, tmp_path: Path) -> None:
+async def test_one_owner_cannot_take_every_slot(pool: WorkerPool, tmp_path: Path) -> None:
     with released(tmp_path / "go"):
         tasks = [asyncio.create_task(pool.run(until, tmp_path / "go", owner="ann")) for _ in range(4)]
         assert await pool.run(doubled, 3, owner="bob") == 6
@@ -108,7 +108,7 @@ async def test_no_owner_takes_the_place_of_another(pool: WorkerPool, tmp_path: P
     assert await asyncio.gather(*tasks) == ["go"] * 4
 
 
-async def test_work_of_a_call_or_job_is_its_owners(pool: WorkerPool, tmp_path: Path) -> None:
+async def test_work_of_a_call_or_job_belongs_to_its_owner(pool: WorkerPool, tmp_path: Path) -> None:
     with released(tmp_path / "go"):
         with Share("ann", "call"):
             tasks = [asyncio.create_task(pool.run(until, tmp_path / "go")) for _ in range(4)]
@@ -117,7 +117,7 @@ async def test_work_of_a_call_or_job_is_its_owners(pool: WorkerPool, tmp_path: P
     await asyncio.gather(*tasks)
 
 
-async def test_an_owner_with_much_work_is_turned_away(pool: WorkerPool, tmp_path: Path) -> None:
+async def test_an_owner_with_too_much_work_is_refused(pool: WorkerPool, tmp_path: Path) -> None:
     with released(tmp_path / "go"):
         tasks = [asyncio.create_task(pool.run(until, tmp_path / "go", owner="ann")) for _ in range(16)]
         await asyncio.sleep(0)
@@ -127,7 +127,7 @@ async def test_an_owner_with_much_work_is_turned_away(pool: WorkerPool, tmp_path
     await asyncio.gather(*tasks)
 
 
-async def test_work_that_waits_goes_when_its_caller_goes(pool: WorkerPool, tmp_path: Path) -> None:
+async def test_queued_work_is_dropped_when_its_caller_is_cancelled(pool: WorkerPool, tmp_path: Path) -> None:
     with released(tmp_path / "go"):
         first = asyncio.create_task(pool.run(until, tmp_path / "go", owner="ann"))
         waiting = asyncio.create_task(pool.run(noted, tmp_path / "notes", "waited", owner="ann"))
@@ -140,7 +140,7 @@ async def test_work_that_waits_goes_when_its_caller_goes(pool: WorkerPool, tmp_p
     assert (tmp_path / "notes").read_text() == "later\n"
 
 
-async def test_closing_ends_what_runs_and_what_waits(tmp_path: Path) -> None:
+async def test_closing_ends_running_and_queued_work(tmp_path: Path) -> None:
     pool = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
     assert await pool.run(doubled, 1) == 2
     tasks = [asyncio.create_task(pool.run(until, tmp_path / "never", owner=name)) for name in ("ann", "bob")]

@@ -73,12 +73,12 @@ def test_whatever_6to4_wraps_is_not_public(address: int, rest: int) -> None:
     "text",
     ["169.254.169.254", "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"],
 )
-def test_addresses_of_cloud_metadata_are_not_public(text: str) -> None:
+def test_cloud_metadata_ip_addresses_are_not_public(text: str) -> None:
     assert not is_public(ip_address(text))
 
 
 @pytest.mark.parametrize("text", ["fe80::1%eth0", "2a00:1450:4001:800::200e%1"])
-def test_an_address_with_a_zone_is_not_public(text: str) -> None:
+def test_an_ip_address_with_a_zone_is_not_public(text: str) -> None:
     assert not is_public(ip_address(text))
 
 
@@ -94,5 +94,5 @@ def test_an_address_with_a_zone_is_not_public(text: str) -> None:
         "2a00:1450:4001:800:0:5efe:5db8:d70e",
     ],
 )
-def test_addresses_of_public_hosts_are_public(text: str) -> None:
+def test_ip_addresses_of_public_hosts_are_public(text: str) -> None:
     assert is_public(ip_address(text))

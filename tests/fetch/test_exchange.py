@@ -33,7 +33,7 @@ async def test_a_redirect_is_a_response(secure_origin: RunOrigin, fetcher_for: M
     assert len(running.visits) == 1
 
 
-async def test_compressed_content_comes_as_it_is(secure_origin: RunOrigin, fetcher_for: MakeFetcher) -> None:
+async def test_compressed_content_is_returned_as_sent(secure_origin: RunOrigin, fetcher_for: MakeFetcher) -> None:
     packed = gzip.compress(b"page")
 
     async def reply(visit: Visit) -> None:
@@ -45,7 +45,7 @@ async def test_compressed_content_comes_as_it_is(secure_origin: RunOrigin, fetch
     assert (visit.header("Accept-Encoding"), visit.header("Accept")) == ("gzip", "text/html")
 
 
-async def test_content_is_cut_at_the_bound(secure_origin: RunOrigin, fetcher_for: MakeFetcher) -> None:
+async def test_content_is_truncated_at_the_limit(secure_origin: RunOrigin, fetcher_for: MakeFetcher) -> None:
     async def endless(visit: Visit) -> None:
         await visit.send(b"HTTP/1.1 200 OK\r\n\r\n")
         while True:
@@ -72,7 +72,7 @@ async def test_a_head_request_has_no_content(secure_origin: RunOrigin, fetcher_f
     assert running.visits[0].head.startswith("HEAD / ")
 
 
-async def test_plain_http_is_for_public_addresses_on_port_80(fetcher_for: MakeFetcher) -> None:
+async def test_plain_http_needs_a_public_ip_address_and_port_80(fetcher_for: MakeFetcher) -> None:
     names = StubNames(["10.0.0.1"])
     async with fetcher_for(names=names) as fetcher:
         with pytest.raises(FetchRefused, match="must begin with https://"):
@@ -104,5 +104,5 @@ async def test_the_head_of_a_response_is_bounded(fetcher_for: MakeFetcher) -> No
             await exchange(fetcher, at(running, scheme="http"))
 
 
-def test_the_fetcher_keeps_the_protocol() -> None:
+def test_the_fetcher_implements_the_protocol() -> None:
     assert isinstance(GuardedFetcher(), Fetcher)

@@ -76,7 +76,7 @@ async def as_one(owner: str, purpose: Purpose, fetcher: GuardedFetcher, url: str
     ],
     ids=["one crawl", "many crawls", "strangers", "calls of accounts"],
 )
-async def test_fetches_of_others_cannot_hold_up_publishing(owners: list[str], purpose: Purpose, at_most: int) -> None:
+async def test_other_fetches_cannot_delay_publishing(owners: list[str], purpose: Purpose, at_most: int) -> None:
     fetcher = GuardedFetcher(concurrency=8, fair=True, private_networks=LOOPBACK)
     async with origin() as site, fetcher, asyncio.TaskGroup() as group:
         tasks = [
@@ -91,7 +91,7 @@ async def test_fetches_of_others_cannot_hold_up_publishing(owners: list[str], pu
         assert {(await task).content for task in tasks} == {b"here"}
 
 
-async def test_one_account_cannot_hold_up_the_fetches_of_another() -> None:
+async def test_one_account_cannot_delay_the_fetches_of_another() -> None:
     fetcher = GuardedFetcher(concurrency=8, fair=True, private_networks=LOOPBACK)
     async with origin() as site, fetcher, asyncio.TaskGroup() as group:
         for _ in range(20):
@@ -102,7 +102,7 @@ async def test_one_account_cannot_hold_up_the_fetches_of_another() -> None:
         site.go.set()
 
 
-async def test_those_who_stop_waiting_leave_no_place_taken() -> None:
+async def test_cancelled_waiters_leave_no_slot_taken() -> None:
     fetcher = GuardedFetcher(concurrency=4, fair=True, private_networks=LOOPBACK)
     async with origin() as site, fetcher:
         tasks = [asyncio.create_task(as_one("one", "call", fetcher, f"{site.url}/hold")) for _ in range(6)]
@@ -113,7 +113,7 @@ async def test_those_who_stop_waiting_leave_no_place_taken() -> None:
         assert (await as_one("one", "call", fetcher, site.url)).content == b"here"
 
 
-async def test_a_place_that_is_freed_as_its_next_holder_gives_up_stays_free() -> None:
+async def test_a_slot_freed_as_its_next_holder_is_cancelled_remains_free() -> None:
     slots = FairSlots(1, fair=True)
     holder = slots.one()
     await holder.__aenter__()
@@ -130,7 +130,7 @@ async def test_a_place_that_is_freed_as_its_next_holder_gives_up_stays_free() ->
     assert waiter.cancelled()
 
 
-async def test_a_stranger_cannot_fill_the_memory_with_what_is_fetched() -> None:
+async def test_anonymous_fetches_cannot_fill_the_memory() -> None:
     fetcher = GuardedFetcher(concurrency=8, fair=True, private_networks=LOOPBACK, anonymous_bytes=400_000)
     async with origin(b"x" * 90_000) as site, fetcher:
         with Share("192.0.2.1", "anonymous"):
@@ -145,7 +145,7 @@ async def test_a_stranger_cannot_fill_the_memory_with_what_is_fetched() -> None:
         await as_one("192.0.2.1", "anonymous", fetcher, site.url)
 
 
-async def test_exchanges_count_against_what_a_stranger_holds() -> None:
+async def test_exchanges_count_towards_the_anonymous_limit() -> None:
     fetcher = GuardedFetcher(concurrency=8, fair=True, private_networks=LOOPBACK, anonymous_bytes=400_000)
     async with origin(b"x" * 90_000) as site, fetcher:
         with Share("192.0.2.1", "anonymous"):
@@ -195,7 +195,7 @@ def running(tmp_path: Path) -> Iterator[RunningHost]:
         yield host
 
 
-def test_a_stranger_pays_for_requests_that_the_server_is_made_to_send(running: RunningHost) -> None:
+def test_anonymous_callers_pay_for_requests_they_cause(running: RunningHost) -> None:
     target = f"{running.url}/healthz"
     responses = [
         httpx.post(f"{running.url}/tools/probe/api/generate", json={"url": target, "text": text}, timeout=30)

@@ -27,7 +27,7 @@ def at(running: Origin, path: str = "/", scheme: str = "https") -> str:
     return f"{scheme}://{NAME}:{running.port}{path}"
 
 
-async def test_content_comes_with_its_type(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
+async def test_content_is_returned_with_its_type(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async with (
         secure_origin(answering(b"\x89PNG", "Content-Type: Image/PNG; q=1")) as running,
         fetcher_for(running) as fetcher,
@@ -39,7 +39,7 @@ async def test_content_comes_with_its_type(secure_origin: RunOrigin, fetcher_for
     assert visit.target == "/a?b=c"
 
 
-async def test_only_the_address_and_what_is_accepted_are_sent(
+async def test_only_the_url_and_the_accepted_types_are_sent(
     secure_origin: RunOrigin, fetcher_for: Fetcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
@@ -63,7 +63,7 @@ async def test_only_the_address_and_what_is_accepted_are_sent(
 
 
 @pytest.mark.parametrize("headers", [(), ("Content-Type: text/html", "Content-Type: image/png")])
-async def test_a_type_that_is_missing_or_twofold_is_none(
+async def test_a_missing_or_duplicate_type_is_empty(
     secure_origin: RunOrigin, fetcher_for: Fetcher, headers: tuple[str, ...]
 ) -> None:
     async with secure_origin(answering(b"<svg/>", *headers)) as running, fetcher_for(running) as fetcher:
@@ -76,7 +76,7 @@ async def test_an_error_page_is_a_response(secure_origin: RunOrigin, fetcher_for
     assert (fetched.status, fetched.content) == (404, b"gone")
 
 
-async def test_plain_http_is_for_exempt_addresses_only(fetcher_for: Fetcher) -> None:
+async def test_plain_http_is_for_exempt_hosts_only(fetcher_for: Fetcher) -> None:
     async with origin(answering()) as running, origin(answering()) as other, fetcher_for(running) as fetcher:
         assert (await get(fetcher, at(running, scheme="http"))).content == b"content"
         with pytest.raises(FetchRefused, match="must begin with https://"):
@@ -93,7 +93,7 @@ async def test_a_port_other_than_443_is_refused(secure_origin: RunOrigin, fetche
     assert not names.asked
 
 
-async def test_the_certificate_must_be_the_names(authority: Authority, fetcher_for: Fetcher, tmp_path: Path) -> None:
+async def test_the_certificate_must_match_the_name(authority: Authority, fetcher_for: Fetcher, tmp_path: Path) -> None:
     tls = authority.server_context(tmp_path, "other.example.org", "127.0.0.1")
     async with origin(answering(), tls) as running, fetcher_for(running) as fetcher:
         with pytest.raises(FetchFailed, match="no secure connection") as failure:
@@ -102,7 +102,7 @@ async def test_the_certificate_must_be_the_names(authority: Authority, fetcher_f
     assert "certificate" in failure.value.hint
 
 
-async def test_a_certificate_of_nobody_known_is_not_trusted(secure_origin: RunOrigin) -> None:
+async def test_a_certificate_of_an_unknown_authority_is_not_trusted(secure_origin: RunOrigin) -> None:
     async with secure_origin(answering()) as running:
         exempt = [("127.0.0.1", running.port)]
         async with GuardedFetcher(resolver=StubNames(["127.0.0.1"]), exempt=exempt) as fetcher:
@@ -124,7 +124,7 @@ async def test_the_next_address_is_tried_if_the_first_does_not_respond(
             assert (await get(fetcher, at(running))).content == b"content"
 
 
-async def test_nothing_listens(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
+async def test_a_refused_connection_is_reported(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async with secure_origin(answering()) as running:
         pass
     async with fetcher_for(running) as fetcher:
@@ -132,13 +132,13 @@ async def test_nothing_listens(secure_origin: RunOrigin, fetcher_for: Fetcher) -
             await get(fetcher, at(running))
 
 
-async def test_a_name_without_an_address(fetcher_for: Fetcher) -> None:
+async def test_a_name_without_an_ip_address_is_reported(fetcher_for: Fetcher) -> None:
     async with fetcher_for(names=StubNames([])) as fetcher:
         with pytest.raises(FetchFailed, match="has no IP address"):
             await get(fetcher, f"https://{NAME}/")
 
 
-async def test_the_system_looks_names_up() -> None:
+async def test_names_are_resolved_by_the_system() -> None:
     async with GuardedFetcher() as fetcher:
         with pytest.raises(FetchFailed, match="has no IP address"):
             await get(fetcher, "https://nothing.invalid/")
@@ -147,14 +147,14 @@ async def test_the_system_looks_names_up() -> None:
 # Limits
 
 
-async def test_content_may_be_as_large_as_the_bound(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
+async def test_content_may_be_as_large_as_the_limit(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async with secure_origin(answering(b"x" * 1000)) as running, fetcher_for(running) as fetcher:
         assert len((await get(fetcher, at(running), max_bytes=1000)).content) == 1000
         with pytest.raises(FetchRefused, match="more than 999 bytes"):
             await get(fetcher, at(running), max_bytes=999)
 
 
-async def test_an_endless_body_is_left(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
+async def test_an_endless_body_is_abandoned(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async def reply(visit: Visit) -> None:
         await visit.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         while True:
@@ -171,7 +171,9 @@ async def test_an_endless_body_is_left(secure_origin: RunOrigin, fetcher_for: Fe
     [b"", b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"],
     ids=["silence", "head", "body"],
 )
-async def test_a_slow_drip_ends_with_the_time(secure_origin: RunOrigin, fetcher_for: Fetcher, start: bytes) -> None:
+async def test_a_slow_response_ends_at_the_timeout(
+    secure_origin: RunOrigin, fetcher_for: Fetcher, start: bytes
+) -> None:
     async def reply(visit: Visit) -> None:
         await visit.send(start)
         drip = b"1\r\nx\r\n" if start.endswith(b"\r\n\r\n") else b"x: y\r\n" if start else b""
@@ -186,14 +188,14 @@ async def test_a_slow_drip_ends_with_the_time(secure_origin: RunOrigin, fetcher_
         await asyncio.wait_for(running.left.wait(), 30)
 
 
-async def test_a_handshake_that_never_ends_ends_with_the_time(fetcher_for: Fetcher) -> None:
+async def test_an_endless_handshake_ends_at_the_timeout(fetcher_for: Fetcher) -> None:
     async with silent() as running, fetcher_for(running) as fetcher:
         with pytest.raises(FetchFailed, match=r"did not respond within 1 s"):
             await get(fetcher, at(running), seconds=1)
         await asyncio.wait_for(running.left.wait(), 30)
 
 
-async def test_cancelling_in_the_handshake_frees_the_connection(fetcher_for: Fetcher) -> None:
+async def test_cancelling_during_the_handshake_frees_the_connection(fetcher_for: Fetcher) -> None:
     async with silent() as running, fetcher_for(running) as fetcher:
         call = asyncio.create_task(get(fetcher, at(running)))
         await running.reached.wait()
@@ -204,7 +206,7 @@ async def test_cancelling_in_the_handshake_frees_the_connection(fetcher_for: Fet
 
 
 @pytest.mark.parametrize("size", [40_000, 400_000])
-async def test_a_head_is_bounded(secure_origin: RunOrigin, fetcher_for: Fetcher, size: int) -> None:
+async def test_the_size_of_a_head_is_limited(secure_origin: RunOrigin, fetcher_for: Fetcher, size: int) -> None:
     async with secure_origin(answering(b"", f"X-Long: {'x' * size}")) as running, fetcher_for(running) as fetcher:
         with pytest.raises((FetchRefused, FetchFailed), match=r"bytes of headers|did not respond with HTTP"):
             await get(fetcher, at(running))
@@ -240,7 +242,7 @@ async def test_an_incomplete_response_fails(secure_origin: RunOrigin, fetcher_fo
 # Concurrency
 
 
-async def test_so_many_at_once_and_no_more(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
+async def test_concurrent_fetches_are_limited(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     arrived: asyncio.Queue[Visit] = asyncio.Queue()
     go_on = asyncio.Event()
 
@@ -282,7 +284,7 @@ async def test_cancelling_frees_the_connection(secure_origin: RunOrigin, fetcher
         assert (await get(fetcher, at(running, "/next"))).content == b"next"
 
 
-async def test_closing_ends_what_is_under_way(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
+async def test_closing_and_reopening_is_possible(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async with secure_origin(answering()) as running:
         fetcher = fetcher_for(running)
         for _ in range(2):

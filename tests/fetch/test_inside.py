@@ -125,7 +125,7 @@ async def test_connections_are_recorded(secure_origin: RunOrigin, fetcher_for: F
     assert connections == [("127.0.0.1", running.port)]
 
 
-async def test_a_name_is_looked_up_once_and_that_address_is_connected_to(
+async def test_a_name_is_resolved_once_and_that_ip_address_is_used(
     secure_origin: RunOrigin, fetcher_for: Fetcher
 ) -> None:
     async def reply(visit: Visit) -> None:

@@ -45,7 +45,7 @@ async def test_a_redirect_without_a_location_is_a_response(secure_origin: RunOri
 
 
 @pytest.mark.parametrize(("redirects", "requests"), [(0, 1), (3, 4)])
-async def test_so_many_redirects_and_no_more(
+async def test_the_number_of_redirects_is_limited(
     secure_origin: RunOrigin, fetcher_for: Fetcher, redirects: int, requests: int
 ) -> None:
     async with secure_origin(leading_to("/")) as running, fetcher_for(running) as fetcher:
@@ -73,7 +73,7 @@ async def test_so_many_redirects_and_no_more(
         ("/ü", "has a character"),
     ],
 )
-async def test_a_redirect_to_what_is_not_allowed_is_not_followed(
+async def test_a_redirect_to_a_forbidden_url_is_not_followed(
     secure_origin: RunOrigin, fetcher_for: Fetcher, location: str, problem: str
 ) -> None:
     async with secure_origin(leading_to(location)) as running, fetcher_for(running) as fetcher:
@@ -82,7 +82,7 @@ async def test_a_redirect_to_what_is_not_allowed_is_not_followed(
     assert len(running.visits) == 1
 
 
-async def test_a_name_that_leads_elsewhere_at_the_redirect_is_refused(
+async def test_a_name_that_resolves_differently_at_the_redirect_is_refused(
     secure_origin: RunOrigin, fetcher_for: Fetcher
 ) -> None:
     names = StubNames(["127.0.0.1"], ["127.0.0.3"])
@@ -92,9 +92,7 @@ async def test_a_name_that_leads_elsewhere_at_the_redirect_is_refused(
     assert names.asked == [NAME, NAME]
 
 
-async def test_from_https_to_plain_http_on_a_host_that_is_not_exempt(
-    secure_origin: RunOrigin, fetcher_for: Fetcher
-) -> None:
+async def test_a_redirect_from_https_to_plain_http_is_refused(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async with origin(leading_to("/end")) as inside:
         location = f"http://127.0.0.1:{inside.port}/end"
         async with secure_origin(leading_to(location)) as running, fetcher_for(running) as fetcher:

@@ -19,7 +19,7 @@ def answering(content: bytes = b"{}", *headers: str, status: str = "200 OK") -> 
     return reply
 
 
-async def test_a_request_goes_out_as_it_was_given(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
+async def test_a_request_is_sent_as_given(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async with (
         secure_origin(answering(b'{"id":1}', "X-Total: 3", "Link: a", "Link: b", status="201 Created")) as running,
         fetcher_for(running) as fetcher,
@@ -41,9 +41,7 @@ async def test_a_request_goes_out_as_it_was_given(secure_origin: RunOrigin, fetc
     assert visit.header("Accept") == "application/json"
 
 
-async def test_a_redirect_is_returned_unless_it_is_to_be_followed(
-    secure_origin: RunOrigin, fetcher_for: Fetcher
-) -> None:
+async def test_redirects_are_followed_only_on_request(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async def reply(visit: Visit) -> None:
         if visit.target == "/new":
             await visit.answer(b"here")
@@ -59,7 +57,7 @@ async def test_a_redirect_is_returned_unless_it_is_to_be_followed(
     assert running.visits[-1].header("Authorization") == "Bearer secret"
 
 
-async def test_a_credential_stays_with_its_host(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
+async def test_a_credential_is_not_sent_to_another_host(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async with secure_origin(answering(b"elsewhere")) as second:
 
         async def reply(visit: Visit) -> None:
@@ -92,7 +90,7 @@ def reply_to(port: int) -> Reply:
     return reply
 
 
-async def test_what_changes_something_is_never_redirected(fetcher_for: Fetcher) -> None:
+async def test_a_post_is_never_redirected(fetcher_for: Fetcher) -> None:
     async with fetcher_for() as fetcher:
         with pytest.raises(ValueError, match="POST is not redirected"):
             await fetcher.request("POST", f"https://{NAME}/", max_bytes=1, seconds=1, redirects=1)
@@ -129,7 +127,7 @@ async def test_a_result_that_breaks_a_bound_does_not_undo_the_call(
             await fetcher.request(method, f"https://{NAME}:{running.port}/", max_bytes=100, seconds=30)
 
 
-async def test_a_host_that_is_not_reached_leaves_nothing_unknown(fetcher_for: Fetcher) -> None:
+async def test_an_unreachable_host_is_reported(fetcher_for: Fetcher) -> None:
     async with origin(answering()) as unreachable:
         pass
     async with fetcher_for(unreachable) as fetcher:
@@ -137,7 +135,7 @@ async def test_a_host_that_is_not_reached_leaves_nothing_unknown(fetcher_for: Fe
             await fetcher.request("POST", f"https://{NAME}:{unreachable.port}/", max_bytes=1000, seconds=30)
 
 
-async def test_networks_of_the_operator_are_allowed() -> None:
+async def test_the_operators_private_networks_are_allowed() -> None:
     async with (
         origin(answering(b"intern")) as running,
         GuardedFetcher(resolver=StubNames(["127.0.0.1"]), private_networks=[IPv4Network("127.0.0.0/30")]) as fetcher,

@@ -29,7 +29,7 @@ def fetcher_to(port: int, *, names: StubNames | None = None, concurrency: int = 
     )
 
 
-async def test_bytes_go_there_and_back() -> None:
+async def test_bytes_are_sent_and_received() -> None:
     async with serving(echo) as port, fetcher_to(port) as fetcher:
         async with fetcher.connect(NAME, port, seconds=30) as (reader, writer):
             writer.write(b"SSH-2.0-test\r\n")
@@ -37,7 +37,7 @@ async def test_bytes_go_there_and_back() -> None:
         assert writer.transport.is_closing()
 
 
-async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
+async def test_the_connection_uses_the_checked_ip_address() -> None:
     names = StubNames(["127.0.0.1"], ["169.254.169.254"])
     async with serving(echo) as port, fetcher_to(port, names=names) as fetcher:
         with CONNECTIONS.recorded() as connections:
@@ -54,7 +54,7 @@ async def test_the_connection_goes_to_the_address_that_was_checked() -> None:
     "host",
     ["10.0.0.1", "::1", "::ffff:10.0.0.1", "127.1", "0x7f000001", "[::1]", "localhost", f"{NAME}:22", f"a@{NAME}"],
 )
-async def test_what_is_inside_or_has_two_readings_is_not_connected_to(host: str) -> None:
+async def test_internal_or_ambiguous_hosts_are_not_connected_to(host: str) -> None:
     async with GuardedFetcher(resolver=StubNames(["127.0.0.1"])) as fetcher:
         with CONNECTIONS.recorded() as connections, pytest.raises(FetchRefused):
             async with fetcher.connect(host, 22, seconds=30):
@@ -63,7 +63,7 @@ async def test_what_is_inside_or_has_two_readings_is_not_connected_to(host: str)
 
 
 @pytest.mark.parametrize("answer", [["127.0.0.1"], [PUBLIC, "10.0.0.1"], ["::1"], ["fd00::1", PUBLIC]])
-async def test_a_name_with_an_inside_address_is_not_connected_to(answer: list[str]) -> None:
+async def test_a_name_with_an_internal_ip_address_is_not_connected_to(answer: list[str]) -> None:
     async with GuardedFetcher(resolver=StubNames(answer)) as fetcher:
         with CONNECTIONS.recorded() as connections, pytest.raises(FetchRefused) as caught:
             async with fetcher.connect(NAME, 22, seconds=30):
@@ -73,7 +73,7 @@ async def test_a_name_with_an_inside_address_is_not_connected_to(answer: list[st
 
 
 @pytest.mark.parametrize("port", [1, 25, 80, 3306, 6379, 65_535])
-async def test_other_ports_of_the_internet_are_not_connected_to(port: int) -> None:
+async def test_other_ports_on_the_internet_are_refused(port: int) -> None:
     networks = [IPv4Network("10.0.0.0/8")]
     for fetcher in (GuardedFetcher(), GuardedFetcher(private_networks=networks)):
         async with fetcher:
@@ -83,7 +83,7 @@ async def test_other_ports_of_the_internet_are_not_connected_to(port: int) -> No
         assert connections == []
 
 
-async def test_networks_that_the_operator_allows_have_any_port() -> None:
+async def test_networks_allowed_by_the_operator_may_use_any_port() -> None:
     async with (
         serving(echo) as port,
         GuardedFetcher(private_networks=[IPv4Network("127.0.0.0/8")]) as fetcher,
@@ -93,7 +93,7 @@ async def test_networks_that_the_operator_allows_have_any_port() -> None:
         assert await reader.read(1) == b"x"
 
 
-async def test_the_time_of_the_whole_connection_is_bounded() -> None:
+async def test_the_total_connection_time_is_limited() -> None:
     async def say_nothing(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
         await reader.read()
 
@@ -106,7 +106,7 @@ async def test_the_time_of_the_whole_connection_is_bounded() -> None:
             pass
 
 
-async def test_a_connection_has_a_place_among_the_fetches_while_it_is_open() -> None:
+async def test_an_open_connection_holds_a_fetch_slot() -> None:
     async with serving(echo) as port, fetcher_to(port, concurrency=1) as fetcher, AsyncExitStack() as stack:
         await stack.enter_async_context(fetcher.connect(NAME, port, seconds=30))
         with pytest.raises(FetchFailed, match="did not respond within"):
@@ -125,7 +125,7 @@ async def test_a_host_that_does_not_respond_counts_as_not_connected() -> None:
                 pass
 
 
-async def test_errors_of_the_block_are_its_own() -> None:
+async def test_errors_in_the_block_are_raised_unchanged() -> None:
     async with serving(echo) as port, fetcher_to(port) as fetcher:
         for error in (TimeoutError("mine"), RuntimeError("mine")):
             with pytest.raises(type(error), match="mine"):

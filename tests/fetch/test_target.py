@@ -23,7 +23,7 @@ from pressroom.fetch import Target, parse_target
         ("https://[2001:DB8::1]/", Target("https", "2001:db8::1", 443, "/", IPv6Address("2001:db8::1"))),
     ],
 )
-def test_the_parts_of_an_address(url: str, target: Target) -> None:
+def test_the_parts_of_a_url(url: str, target: Target) -> None:
     assert parse_target(url) == target
 
 
@@ -36,7 +36,7 @@ def test_the_parts_of_an_address(url: str, target: Target) -> None:
         ("http://example.org:443/", "http://example.org:443/"),
     ],
 )
-def test_an_address_is_written_in_one_way(url: str, written: str) -> None:
+def test_a_url_is_normalised(url: str, written: str) -> None:
     assert parse_target(url).url == written
 
 
@@ -101,7 +101,7 @@ def test_an_address_is_written_in_one_way(url: str, written: str) -> None:
         (f"https://example.org/{'a' * 2048}", "longer than 2048"),
     ],
 )
-def test_what_leaves_room_for_two_readings_is_refused(url: str, problem: str) -> None:
+def test_an_ambiguous_url_is_refused(url: str, problem: str) -> None:
     with pytest.raises(FetchRefused, match=problem):
         parse_target(url)
 

@@ -52,7 +52,7 @@ LATIN = {ord(letter): chr(capital) for capital, letter in HEBREW.items()}
         pytest.param("AB (CD ef", "ltr", "DC) BA ef", id="no partner"),
     ],
 )
-def test_brackets_go(text: str, direction: Literal["ltr", "rtl"], expected: str) -> None:
+def test_brackets_take_the_right_direction(text: str, direction: Literal["ltr", "rtl"], expected: str) -> None:
     """Capitals stand for Hebrew letters, as in the annex; brackets in right-to-left runs are mirrored by fonts."""
     hebrew = text.translate(HEBREW)
     base, levels_found = levels(hebrew, direction)
@@ -64,13 +64,13 @@ def test_brackets_go(text: str, direction: Literal["ltr", "rtl"], expected: str)
     assert "".join(visual).translate(LATIN) == expected
 
 
-def test_isolates_are_boundaries_that_have_no_direction() -> None:
+def test_isolates_are_neutral_boundaries() -> None:
     """Unlike in Unicode, where an isolate keeps the digit and the Latin word apart, they form one run here."""
     isolated = "AB \u20661 cd\u2069 EF".translate(HEBREW)
     plain = "AB 1 cd EF".translate(HEBREW)
     assert displayed(isolated, "rtl").translate(dict.fromkeys((0x2066, 0x2069))) == displayed(plain, "rtl")
 
 
-def test_more_brackets_than_are_looked_at_harm_nothing() -> None:
+def test_excess_brackets_cause_no_error() -> None:
     text = "(" * 5000 + "א" + ")" * 5000
     assert sorted(visual_order(levels(text)[1])) == list(range(len(text)))

@@ -24,25 +24,25 @@ def test_a_cache_keeps_what_was_used_last_within_its_bound(keys: list[int], most
         assert cache.get(keys[-1], lambda: -1) == keys[-1]
 
 
-def test_emoji_are_kept_by_sequence_and_size() -> None:
+def test_emoji_are_cached_by_sequence_and_size() -> None:
     assert emoji_image("🚀", 40) is emoji_image("🚀", 40)
     assert emoji_image("🚀", 40) is not emoji_image("🚀", 41)
 
 
-def test_large_emoji_do_not_fill_the_memory() -> None:
+def test_the_cache_of_large_emoji_is_bounded() -> None:
     for size in range(1024, 1044):
         emoji_image("🟥", size)
     assert emoji._images.bytes <= 32 * 2**20
 
 
-def test_glyphs_of_every_size_do_not_fill_the_memory() -> None:
+def test_the_cache_of_glyphs_is_bounded() -> None:
     library = default_library()
     for size in range(300, 900, 3):
         draw_text(Image.new("RGB", (40, 40)), shape("MW@", TextStyle(size), library), 0, 30, BLACK)
     assert drawing._masks.bytes <= 32 * 2**20
 
 
-def test_threads_draw_the_same_as_one() -> None:
+def test_concurrent_threads_draw_the_same_as_one() -> None:
     library = default_library()
 
     def draw(number: int) -> bytes:

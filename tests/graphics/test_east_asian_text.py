@@ -59,14 +59,14 @@ def test_without_fonts_each_character_is_a_visible_box(text: str) -> None:
     assert (first == second).all()
 
 
-def test_the_characters_without_a_glyph_are_named_once_in_order() -> None:
+def test_characters_without_a_glyph_are_listed_once_in_order() -> None:
     assert missing_characters("Title: 日本\nの 日 👩\u200d👩\u200d👧 e\u0301\u200d\t", WITHOUT) == ("日", "本", "の")
     assert missing_characters("Grüße, שלום, 日本, 🚀\n\u200b") == ()
     assert missing_characters("") == ()
     assert missing_characters("A \U00013000 and \U00013001") == ("\U00013000", "\U00013001")
 
 
-def test_doctor_is_content_with_the_extra() -> None:
+def test_doctor_reports_no_problem_with_the_extra() -> None:
     result = check_fonts([])
     assert (result.status, result.hint) == ("ok", "")
 
@@ -99,14 +99,14 @@ def test_doctor_warns_of_any_script_without_a_font(
 
 @pytest.mark.parametrize(("language", "text"), SENTENCES.items(), ids=SENTENCES)
 @pytest.mark.parametrize("family", ["Inter", "serif", "mono"])
-def test_every_character_is_drawn_after_any_family(language: str, text: str, family: str) -> None:
+def test_every_character_is_drawn_with_any_font_family(language: str, text: str, family: str) -> None:
     shaped = shape(text, TextStyle(30, (family,), language=language), LIBRARY)
     assert shaped.missing == ()
     assert (drawn(text, shaped.style) != drawn(text, shaped.style, WITHOUT)).any()
 
 
 @pytest.mark.parametrize(("encoding", "rows"), [("gb2312", 0xF8), ("euc_kr", 0xFE), ("euc_jp", 0xF5)])
-def test_the_characters_of_each_country_have_glyphs(encoding: str, rows: int) -> None:
+def test_the_national_character_sets_have_glyphs(encoding: str, rows: int) -> None:
     """The ideographs and syllables of GB 2312, KS X 1001 and JIS X 0208 start at row 16 (0xB0)."""
     text = "".join(
         bytes((row, cell)).decode(encoding, "ignore") for row in range(0xB0, rows) for cell in range(0xA1, 0xFF)
@@ -125,13 +125,15 @@ def test_the_characters_of_each_country_have_glyphs(encoding: str, rows: int) ->
         ("image-generator", {"html": "<div style='display:flex'>日本</div>"}),
     ],
 )
-def test_the_generators_draw_it_without_a_warning(host: RunningHost, tool: str, body: dict[str, Any]) -> None:
+def test_the_generators_draw_east_asian_text_without_a_warning(
+    host: RunningHost, tool: str, body: dict[str, Any]
+) -> None:
     response = httpx.post(f"{host.url}/tools/{tool}/api/generate", json=body, timeout=60)
     assert response.status_code == 200, response.text
     assert response.json()["data"].get("warnings", []) == []
 
 
-def test_weights_are_regular_and_bold() -> None:
+def test_regular_and_bold_weights_differ() -> None:
     light, bold = (drawn("国語", TextStyle(30, weight=weight)) for weight in (400, 700))
     assert bold.mean() < light.mean() - 1
 
@@ -144,7 +146,7 @@ def test_the_language_chooses_the_forms_of_ideographs() -> None:
     assert (japanese == unknown).all()
 
 
-def test_a_font_of_the_operator_serves_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_operator_font_covers_east_asian_text_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     font = next(face.path for face in LIBRARY.all_faces() if "CJK" in face.family)
     shutil.copy(font, tmp_path / "east.otf")
     without_packages("noto_cjk", monkeypatch)

@@ -47,7 +47,7 @@ def on_white(image: Image.Image) -> Image.Image:
 
 
 @pytest.mark.browser
-def test_backgrounds_are_those_of_chromium() -> None:
+def test_backgrounds_match_chromium() -> None:
     """The mean channel difference is below 1 of 255, and 99 % of channels are within 8."""
     with chromium_page(WIDTH, HEIGHT) as page:
         for background in BACKGROUNDS:
@@ -182,6 +182,6 @@ def test_every_gradient_fills_every_box(start: str, stops: list[tuple[str, str]]
     assert paint_image(parse_paint(text), width, height).size == (width, height)
 
 
-def test_contrast_is_that_of_wcag() -> None:
+def test_contrast_follows_wcag() -> None:
     assert contrast(parse_color("white"), parse_color("black")) == pytest.approx(21)
     assert contrast(parse_color("#777"), parse_color("#fff")) == pytest.approx(4.48, abs=0.01)

@@ -20,7 +20,7 @@ from pressroom.graphics.image_types import type_of_image
         (b"\xef\xbb\xbf\n<?xml version='1.0'?>\n<!-- a --><!DOCTYPE svg>\n<svg>", "image/svg+xml"),
     ],
 )
-def test_images_are_known_by_their_first_bytes(content: bytes, media_type: str) -> None:
+def test_image_types_are_detected_from_their_first_bytes(content: bytes, media_type: str) -> None:
     assert type_of_image(content) == media_type
 
 
@@ -41,5 +41,5 @@ def test_images_are_known_by_their_first_bytes(content: bytes, media_type: str) 
         b" " * 5000 + b"<svg>",
     ],
 )
-def test_other_contents_are_not(content: bytes) -> None:
+def test_other_contents_are_not_images(content: bytes) -> None:
     assert type_of_image(content) == ""

@@ -17,7 +17,7 @@ def read(content: bytes) -> Image.Image:
     return image
 
 
-def test_colours_have_the_resolution_of_the_light() -> None:
+def test_colours_have_full_resolution() -> None:
     content = encode_jpeg(Image.new("RGB", (16, 16), "red"))
     assert JpegImagePlugin.get_sampling(read(content)) == 0  # 4:4:4
     stripes = Image.new("RGB", (64, 8), "red")
@@ -28,7 +28,7 @@ def test_colours_have_the_resolution_of_the_light() -> None:
     assert drawn.getpixel((21, 4)) == pytest.approx((255, 0, 0), abs=25)
 
 
-def test_what_is_transparent_becomes_white() -> None:
+def test_transparency_becomes_white() -> None:
     image = Image.new("RGBA", (32, 16), (0, 0, 0, 0))
     image.paste((255, 0, 0, 128), (16, 0, 32, 16))
     drawn = read(encode_jpeg(image))
@@ -36,7 +36,7 @@ def test_what_is_transparent_becomes_white() -> None:
     assert drawn.getpixel((28, 8)) == pytest.approx((255, 127, 127), abs=3)
 
 
-def test_a_transparent_colour_of_a_palette_becomes_white() -> None:
+def test_a_transparent_palette_colour_becomes_white() -> None:
     image = Image.new("P", (8, 8), 1)
     image.putpalette([0, 0, 0, 10, 20, 30])
     image.info["transparency"] = 1

@@ -37,7 +37,7 @@ def upload_url(server: Server, key: str) -> str:
     return server.url + httpx.URL(response.json()["result"]["structuredContent"]["upload_url"]).path
 
 
-def test_large_images_are_not_decoded_by_the_server_itself(tmp_path: Path) -> None:
+def test_large_images_are_not_decoded_in_the_server_process(tmp_path: Path) -> None:
     config: dict[str, Any] = {"plugins": {"content": {}, "images": {}}}
     with RunningHost(settings_for_test(config, tmp_path / "data")) as host:
         key = client_of(host, "attacker@example.com").key

@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_fonts_of_the_operator_come_before_those_of_packages(folder: Path) -> None:
+def test_operator_fonts_take_precedence_over_packages(folder: Path) -> None:
     use_font_folders([folder])
     library = default_library()
     assert library.all_faces()[0].path == folder / "mono" / "ours.TTF"
@@ -45,7 +45,7 @@ def test_fonts_of_the_operator_come_before_those_of_packages(folder: Path) -> No
     assert {glyph.face and glyph.face.path for glyph in glyphs} == {folder / "mono" / "ours.TTF"}
 
 
-def test_the_revision_is_of_what_the_fonts_hold(folder: Path, tmp_path: Path) -> None:
+def test_the_revision_depends_on_the_contents_of_the_fonts(folder: Path, tmp_path: Path) -> None:
     first = folders_revision([folder])
     moved = tmp_path / "elsewhere"
     shutil.copytree(folder, moved)
@@ -60,7 +60,7 @@ def test_the_revision_of_packages_is_stable() -> None:
     assert fonts_revision() == fonts_revision() != ""
 
 
-def test_a_folder_that_is_not_there_is_refused_at_the_start(tmp_path: Path) -> None:
+def test_a_missing_folder_is_refused_at_start_up(tmp_path: Path) -> None:
     config: dict[str, Any] = {"graphics": {"fonts": [str(tmp_path / "nowhere")]}}
     with (
         pytest.raises(ConfigError, match="nowhere is not a readable folder"),
@@ -69,7 +69,7 @@ def test_a_folder_that_is_not_there_is_refused_at_the_start(tmp_path: Path) -> N
         pass
 
 
-def test_doctor_counts_fonts_and_names_a_broken_one(folder: Path) -> None:
+def test_doctor_counts_fonts_and_reports_a_broken_one(folder: Path) -> None:
     assert check_fonts([]).status == "ok"
     result = check_fonts([folder])
     assert result.status == "ok"
@@ -90,7 +90,7 @@ def made(config: dict[str, Any], folder: Path) -> tuple[str, bytes]:
         return data["id"], httpx.get(data["url"]).content
 
 
-def test_worker_processes_draw_with_the_fonts_of_the_operator(tmp_path: Path) -> None:
+def test_worker_processes_use_the_operator_fonts(tmp_path: Path) -> None:
     fonts = tmp_path / "fonts"
     fonts.mkdir()
     serif = default_library().of_family("serif")[0].path

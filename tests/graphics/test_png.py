@@ -33,14 +33,14 @@ def test_every_image_comes_back(mode: str, width: int, height: int, seed: int, p
 
 @pytest.mark.parametrize("photographic", [False, True])
 @pytest.mark.parametrize(("mode", "width", "height"), [("RGBA", 700, 400), ("RGB", 3, 90_001), ("1", 4001, 300)])
-def test_a_large_image_comes_back(mode: str, width: int, height: int, photographic: bool) -> None:
+def test_a_large_image_round_trips(mode: str, width: int, height: int, photographic: bool) -> None:
     image = noise(mode, width, height, 1)
     decoded = Image.open(io.BytesIO(encode_png(image, photographic=photographic)))
     assert decoded.tobytes() == image.tobytes()
 
 
 @pytest.mark.parametrize("transparency", [1, bytes([255, 0, 128])])
-def test_a_palette_keeps_what_is_transparent(transparency: int | bytes) -> None:
+def test_a_palette_preserves_transparency(transparency: int | bytes) -> None:
     image = Image.new("P", (3, 1))
     image.putpalette([255, 0, 0, 0, 255, 0, 0, 0, 255])
     image.putdata([0, 1, 2])

@@ -21,7 +21,7 @@ BOXES: list[Box] = [
 
 
 @pytest.mark.browser
-def test_boxes_and_shadows_are_those_of_chromium() -> None:
+def test_boxes_and_shadows_match_chromium() -> None:
     """The mean channel difference is below 1 of 255, and 99 % of channels are within 8."""
     with chromium_page(400, 300) as page:
         for width, height, radii, blur, spread in BOXES:
@@ -40,7 +40,7 @@ def test_boxes_and_shadows_are_those_of_chromium() -> None:
             assert np.percentile(deviation, 99) <= 8, (radii, blur, spread)
 
 
-def test_a_border_leaves_the_inside_free() -> None:
+def test_a_border_leaves_the_inside_empty() -> None:
     mask = border_mask(40, 30, (8, 8, 8, 8), 3)
     assert [mask.getpixel(position) for position in ((0, 0), (20, 0), (20, 2), (20, 3), (20, 15), (39, 15))] == [
         0,

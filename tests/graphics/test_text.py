@@ -44,7 +44,7 @@ def drawn(text: str, style: TextStyle, size: tuple[int, int] = (400, 120), basel
         ("const x => 1 != 2;", "JetBrains Mono", 20, 400),
     ],
 )
-def test_latin_text_is_that_of_chromium(text: str, family: str, size: int, weight: int) -> None:
+def test_latin_text_matches_chromium(text: str, family: str, size: int, weight: int) -> None:
     """Widths match to a tenth of a pixel, and the structural similarity is at least 0.97."""
     face = LIBRARY.of_family(family)[0]
     style = TextStyle(size, (family,), weight)
@@ -70,7 +70,7 @@ def test_many_scripts_have_glyphs(text: str) -> None:
     assert shape(text, TextStyle(20), LIBRARY).missing == ()
 
 
-def test_what_no_font_has_is_a_visible_box() -> None:
+def test_a_character_without_a_font_is_a_visible_box() -> None:
     text = "\U000e1000\U00013000"
     assert "\U00013000" in shape(text, TextStyle(40), LIBRARY).missing
     assert np.asarray(drawn("\U00013000", TextStyle(40))).min() == 0
@@ -103,7 +103,7 @@ def test_weights_sizes_kerning_and_ligatures() -> None:
 
 
 @pytest.mark.parametrize("symbol", ["👩‍👩‍👧‍👦", "🇩🇪", "1️⃣", "👍🏽", "❤️", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "🧑🏿‍🚀"])
-def test_every_kind_of_emoji_is_one_image(symbol: str) -> None:
+def test_every_type_of_emoji_is_one_image(symbol: str) -> None:
     assert is_emoji(symbol)
     (glyph,) = shape(symbol, TextStyle(32), LIBRARY).glyphs
     assert glyph.emoji == symbol
@@ -115,7 +115,7 @@ def test_every_kind_of_emoji_is_one_image(symbol: str) -> None:
     assert max(box[2] - box[0], box[3] - box[1]) > 400
 
 
-def test_an_image_that_is_wider_than_high_stands_in_the_middle_of_its_square() -> None:
+def test_an_image_wider_than_high_is_centred_in_its_square() -> None:
     image = emoji_image("🍉", 180)
     assert image is not None
     assert image.size == (180, 180)
@@ -126,7 +126,7 @@ def test_an_image_that_is_wider_than_high_stands_in_the_middle_of_its_square() -
 
 @pytest.mark.parametrize("size", [16, 18, 72, 300])
 @pytest.mark.parametrize("symbol", ["🚀", "🇦🇫", "📶", "🪇", "🧆", "🪮", "🍿"])
-def test_emoji_are_drawn_as_another_engine_draws_them(symbol: str, size: int) -> None:
+def test_emoji_match_another_engine(symbol: str, size: int) -> None:
     """The samples include flags, clipped and rotated shapes, strokes and translucent shapes."""
     image, path = emoji_image(symbol, size), emoji_path(symbol)
     assert image is not None
@@ -141,7 +141,7 @@ def test_emoji_are_drawn_as_another_engine_draws_them(symbol: str, size: int) ->
 
 
 @pytest.mark.parametrize("text", ["©", "a", "3", "☎\ufe0e", "→"])
-def test_signs_stay_text(text: str) -> None:
+def test_symbols_remain_text(text: str) -> None:
     assert not is_emoji(text)
 
 
@@ -155,7 +155,7 @@ def test_lines_break_where_the_language_allows() -> None:
     assert len(break_lines("x" * 100, style, LIBRARY, 80)) > 5
 
 
-def test_what_is_too_long_ends_in_an_ellipsis() -> None:
+def test_text_that_is_too_long_ends_in_an_ellipsis() -> None:
     style = TextStyle(20)
     cut = ellipsized("a rather long title", style, LIBRARY, 100)
     assert cut.endswith("…")

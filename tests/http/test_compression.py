@@ -88,7 +88,7 @@ def test_head_has_the_headers_of_get(bare: httpx.Client, post: str) -> None:
                 assert head.headers.get(name) == response.headers.get(name), (url, name)
 
 
-def test_a_copy_in_either_form_is_still_good(bare: httpx.Client, post: str) -> None:
+def test_an_etag_of_either_encoding_is_valid(bare: httpx.Client, post: str) -> None:
     for url in public_urls(post):
         plain = raw(bare, url)[0].headers["etag"]
         compressed = raw(bare, url, headers={"accept-encoding": "gzip"})[0].headers["etag"]
@@ -104,7 +104,7 @@ def test_a_copy_in_either_form_is_still_good(bare: httpx.Client, post: str) -> N
         assert changed.status_code == 200
 
 
-def test_only_public_texts_have_a_tag_of_their_content(bare: httpx.Client) -> None:
+def test_only_public_texts_have_an_etag_of_their_content(bare: httpx.Client) -> None:
     for url, more_headers in (
         ("/sign-in", {}),
         ("/healthz", {}),
@@ -158,7 +158,7 @@ def test_pages_with_form_tokens_are_not_compressed(host: RunningHost, bare: http
         assert "content-encoding" not in response.headers
 
 
-def test_what_says_nothing_of_caching_is_not_compressed_for_a_person(bare: httpx.Client) -> None:
+def test_responses_without_cache_control_are_not_compressed_with_a_cookie(bare: httpx.Client) -> None:
     response, _ = raw(bare, "/llms.txt", headers={"accept-encoding": "gzip", "cookie": "pressroom=x"})
     assert "content-encoding" not in response.headers
 
@@ -170,7 +170,7 @@ def test_small_responses_and_images_are_sent_unchanged(bare: httpx.Client) -> No
         assert body
 
 
-def test_the_operator_can_switch_it_off(tmp_path: Path) -> None:
+def test_the_operator_can_disable_compression(tmp_path: Path) -> None:
     config = {"builtin_plugins": False, "plugins": {"qr_code_generator": {}}, "server": {"compression": False}}
     with RunningHost(settings_for_test(config, tmp_path)) as host, httpx.Client(base_url=host.url) as client:
         for url in ("/tools", "/tools/api", "/tools/static/pressroom.css"):
@@ -179,7 +179,7 @@ def test_the_operator_can_switch_it_off(tmp_path: Path) -> None:
             assert "accept-encoding" not in varies(response)
 
 
-def test_many_at_once_all_get_the_whole_text(host: RunningHost) -> None:
+def test_concurrent_requests_all_get_the_complete_text(host: RunningHost) -> None:
     async def ask(client: httpx.AsyncClient, number: int) -> bytes:
         response = await client.post("/api/mcp", json={**LIST, "id": number}, headers=bearer)
         assert response.json()["id"] == number

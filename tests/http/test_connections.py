@@ -41,7 +41,7 @@ def answer_of(connection: socket.socket) -> tuple[int, dict[str, object]]:
     raise AssertionError(f"the connection was closed after {received!r}")
 
 
-def test_a_body_that_never_ends_is_refused(shared_host: RunningHost) -> None:
+def test_an_endless_body_is_refused(shared_host: RunningHost) -> None:
     with connect(shared_host) as connection:
         connection.sendall(head(QR, "Transfer-Encoding: chunked"))
         chunk = b"4000\r\n" + b"x" * 0x4000 + b"\r\n"
@@ -55,7 +55,7 @@ def test_a_body_that_never_ends_is_refused(shared_host: RunningHost) -> None:
         assert sent < ENDLESS
 
 
-def test_a_body_that_announces_too_much_is_refused_before_it_is_sent(shared_host: RunningHost) -> None:
+def test_an_oversized_content_length_is_refused_before_the_body_is_sent(shared_host: RunningHost) -> None:
     with connect(shared_host) as connection:
         connection.sendall(head(QR, "Content-Length: 10000000", "Expect: 100-continue"))
         status, body = answer_of(connection)
@@ -65,7 +65,7 @@ def test_a_body_that_announces_too_much_is_refused_before_it_is_sent(shared_host
     assert body["meta"]["tool"] == "qr-code-generator"  # type: ignore[index]
 
 
-def test_a_client_that_stops_in_the_middle_of_its_request_is_let_go(start: Start) -> None:
+def test_a_client_that_stops_mid_request_is_disconnected(start: Start) -> None:
     host = start(builtin_plugins=True, server={"request_timeout": 1, "response_timeout": 2})
 
     for beginning in (head(QR)[:-10], head(QR, "Content-Length: 100") + b'{"text":'):
@@ -77,7 +77,7 @@ def test_a_client_that_stops_in_the_middle_of_its_request_is_let_go(start: Start
     assert httpx.post(host.url + QR, json={"text": "x"}).status_code == 200
 
 
-def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_nothing(shared_host: RunningHost) -> None:
+def test_a_client_that_leaves_mid_body_leaves_nothing_behind(shared_host: RunningHost) -> None:
     files = shared_host.settings.storage.path / "files"
     before = sorted(files.rglob("*"))
     for _ in range(20):
@@ -88,7 +88,7 @@ def test_a_client_that_leaves_in_the_middle_of_its_body_leaves_nothing(shared_ho
     assert sorted(files.rglob("*")) == before
 
 
-def test_a_result_is_kept_when_its_client_has_left(start: Start, tmp_path: Path) -> None:
+def test_a_result_is_stored_although_its_client_has_left(start: Start, tmp_path: Path) -> None:
     host = start()
     body = {"gate": str(tmp_path / "gate"), "log": str(tmp_path / "log")}
     text = json.dumps(body).encode()
@@ -116,7 +116,7 @@ def test_garbage_is_a_bad_request(shared_host: RunningHost) -> None:
             assert connection.recv(65536).startswith(b"HTTP/1.1 400")
 
 
-def test_a_head_without_end_is_refused(shared_host: RunningHost) -> None:
+def test_an_endless_head_is_refused(shared_host: RunningHost) -> None:
     with connect(shared_host) as connection:
         connection.sendall(b"GET /tools HTTP/1.1\r\n" + b"X-Filler: x\r\n" * 4000)
         assert b" 413 " in connection.recv(65536)[:20]

@@ -28,7 +28,7 @@ def small_disk(folder: Path, option: str) -> tuple[str, ...]:
     return (*namespace(folder), f'mount -t tmpfs -o {option} tmpfs "$1" && shift && exec "$@"', "sh", str(folder))
 
 
-def test_a_full_disk_is_a_500_that_costs_nothing_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_a_500_that_costs_no_quota_and_leaves_no_file(tmp_path: Path) -> None:
     data = tmp_path / "data"
     config = "[plugins.test_tools]\n[tools.qr-code-generator]\nrate_limit = '100000/hour'\n"
     with serving(
@@ -63,7 +63,7 @@ def remount(process: int, disk: Path, option: str) -> None:
         unavailable(f"a disk cannot be remounted here: {result.stderr}")
 
 
-def test_a_disk_that_becomes_read_only_is_a_500_until_it_is_writable_again(tmp_path: Path) -> None:
+def test_a_read_only_disk_is_a_500_until_it_is_writable_again(tmp_path: Path) -> None:
     data = tmp_path / "data"
     disk = data / "files"  # the database next to it keeps files open, and a disk with open files cannot be remounted
     environment = {"PRESSROOM_STORAGE__PATH": str(data)}
@@ -102,7 +102,7 @@ def s3_storage(s3: S3Server, endpoint: str | None = None) -> dict[str, Any]:
     }
 
 
-async def test_storage_that_is_down_is_a_503_and_recovers_by_itself(start: Start, tmp_path: Path) -> None:
+async def test_a_storage_outage_is_a_503_and_recovers(start: Start, tmp_path: Path) -> None:
     with rclone_server(tmp_path / "s3") as s3:
         async with proxy_to(s3.endpoint) as proxy, httpx.AsyncClient(timeout=30) as http:
             host = await asyncio.to_thread(start, storage=s3_storage(s3, proxy.endpoint))
@@ -136,7 +136,7 @@ async def back(http: httpx.AsyncClient, url: str) -> httpx.Response:
             await asyncio.sleep(0.05)
 
 
-async def test_another_host_serves_what_is_cached_while_the_storage_is_down(start: Start, tmp_path: Path) -> None:
+async def test_another_host_serves_cached_results_during_a_storage_outage(start: Start, tmp_path: Path) -> None:
     folder = tmp_path / "redis"
     folder.mkdir()
     redis = RedisServer(folder).start()
@@ -159,7 +159,7 @@ async def test_another_host_serves_what_is_cached_while_the_storage_is_down(star
 
 
 @pytest.mark.parametrize("policy", ["allow", "refuse"])
-def test_limits_that_cannot_be_counted_follow_the_operators_policy(start: Start, tmp_path: Path, policy: str) -> None:
+def test_a_limiter_outage_follows_the_operators_policy(start: Start, tmp_path: Path, policy: str) -> None:
     with own_redis(tmp_path) as redis:
         host = start(storage={"redis": redis.url}, limits={"on_outage": policy})
         assert httpx.post(host.url + TEXT, json={"text": "up"}).json()["meta"]["rateLimit"]["remaining"] == 19
@@ -188,7 +188,7 @@ def test_two_hosts_share_limits_and_results_through_redis(start: Start, tmp_path
     assert (first["meta"]["rateLimit"]["remaining"], second["meta"]["rateLimit"]["remaining"]) == (19, 18)
 
 
-def test_a_data_folder_that_cannot_be_written_stops_the_server_with_a_sentence(tmp_path: Path) -> None:
+def test_an_unwritable_data_folder_stops_the_server_with_a_message(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with (
         pytest.raises(AssertionError) as failure,
@@ -199,7 +199,7 @@ def test_a_data_folder_that_cannot_be_written_stops_the_server_with_a_sentence(t
     assert "Traceback" not in str(failure.value)
 
 
-def test_the_log_names_the_outage_once(tmp_path: Path) -> None:
+def test_an_outage_is_logged_once(tmp_path: Path) -> None:
     with own_redis(tmp_path) as redis:
         config = f'[plugins.test_tools]\n[storage]\nredis = "{redis.url}"\n'
         with serving(tmp_path / "server", config) as server:

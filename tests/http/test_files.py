@@ -17,7 +17,7 @@ def url(api: httpx.Client) -> str:
     return file_url
 
 
-def test_the_address_has_the_documented_form(url: str, shared_host: RunningHost) -> None:
+def test_the_url_has_the_documented_form(url: str, shared_host: RunningHost) -> None:
     pattern = (
         rf"{re.escape(shared_host.url)}/files/text-file/[0-9a-f]{{32}}\.txt\?expires=\d{{10}}&signature=[\w-]{{43}}"
     )
@@ -74,7 +74,7 @@ def test_ranges(
         assert response.text == content
 
 
-def test_if_range_with_another_etag_gives_the_whole_file(api: httpx.Client, url: str) -> None:
+def test_if_range_with_another_etag_returns_the_complete_file(api: httpx.Client, url: str) -> None:
     assert api.get(url, headers={"range": "bytes=0-1", "if-range": '"old"'}).status_code == 200
     etag = api.get(url).headers["etag"]
     assert api.get(url, headers={"range": "bytes=0-1", "if-range": etag}).status_code == 206
@@ -100,7 +100,7 @@ def altered(url: str) -> list[str]:
     ]
 
 
-def test_an_altered_address_is_forbidden_whether_the_file_exists_or_not(api: httpx.Client, url: str) -> None:
+def test_an_altered_url_is_forbidden_whether_or_not_the_file_exists(api: httpx.Client, url: str) -> None:
     by_status = {api.get(altered_url).status_code: altered_url for altered_url in altered(url)}
 
     assert set(by_status) <= {403, 404}
@@ -109,7 +109,7 @@ def test_an_altered_address_is_forbidden_whether_the_file_exists_or_not(api: htt
     }
 
 
-def test_an_expired_address_is_gone_whether_the_file_exists_or_not(
+def test_an_expired_url_is_gone_whether_or_not_the_file_exists(
     api: httpx.Client, shared_host: RunningHost, url: str
 ) -> None:
     store = shared_host.host.services.files
@@ -124,7 +124,7 @@ def test_an_expired_address_is_gone_whether_the_file_exists_or_not(
     assert responses[0].text == responses[1].text
 
 
-def test_files_may_be_read_by_any_web_page_and_can_run_nothing(api: httpx.Client, url: str) -> None:
+def test_files_may_be_read_by_any_web_page_and_are_sandboxed(api: httpx.Client, url: str) -> None:
     headers = api.get(url).headers
 
     assert headers["access-control-allow-origin"] == "*"

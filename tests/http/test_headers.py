@@ -46,7 +46,7 @@ def test_every_response_has_a_request_id_and_a_clients_own_is_kept(api: httpx.Cl
         assert api.get("/healthz", headers={"x-request-id": hostile}).headers["x-request-id"] != hostile
 
 
-def test_pages_carry_a_strict_policy(api: httpx.Client) -> None:
+def test_pages_have_a_strict_content_security_policy(api: httpx.Client) -> None:
     for path in ("/tools", "/tools/text-file"):
         headers = api.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]
@@ -84,11 +84,11 @@ def test_health_and_readiness(start: Start) -> None:
     assert httpx.post(f"{lacking.url}{TEXT}", json={"text": "x"}).status_code == 200
 
 
-def test_metrics_are_not_there_unless_the_operator_says_so(api: httpx.Client) -> None:
+def test_metrics_are_disabled_by_default(api: httpx.Client) -> None:
     assert api.get("/metrics").status_code == 404
 
 
-def test_metrics_behind_a_token_count_what_happened(start: Start) -> None:
+def test_metrics_with_a_token_count_requests(start: Start) -> None:
     host = start(metrics={"token": "let-me-see"})
     for body in ({"text": "a"}, {"text": "a"}, {"text": ""}):
         httpx.post(host.url + TEXT, json=body)

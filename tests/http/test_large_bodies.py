@@ -39,7 +39,7 @@ def head(host: RunningHost, *lines: str) -> bytes:
     return "\r\n".join((*first_lines, *lines, "", "")).encode()
 
 
-def test_a_stranger_cannot_have_more_than_64_kib_parsed_over_mcp(host: RunningHost) -> None:
+def test_unauthenticated_mcp_bodies_are_limited_to_64_kib(host: RunningHost) -> None:
     headers = {"content-type": "application/json"}
     fits = httpx.post(host.url + MCP, content=ping(KIB_64), headers=headers, timeout=30)
     too_large = httpx.post(host.url + MCP, content=ping(KIB_64 + 1), headers=headers, timeout=30)
@@ -48,7 +48,7 @@ def test_a_stranger_cannot_have_more_than_64_kib_parsed_over_mcp(host: RunningHo
     assert "65536 bytes without a valid credential" in too_large.json()["error"]["message"]
 
 
-def test_a_stranger_is_refused_before_the_body_is_sent(host: RunningHost) -> None:
+def test_an_unauthenticated_body_is_refused_before_it_is_sent(host: RunningHost) -> None:
     assert status(exchange(host.url, head(host, f"Content-Length: {KIB_64 + 1}"))) == 413
     assert status(exchange(host.url, head(host, "Content-Length: 4194304", "Authorization: Bearer prk_key_no"))) == 401
     chunk = b"%x\r\n%b\r\n" % (KIB_64 + 1, b"x" * (KIB_64 + 1))
@@ -64,7 +64,7 @@ def test_a_client_with_an_account_may_send_four_mebibytes(host: RunningHost) -> 
 
 
 @pytest.mark.parametrize("depth", [1, 49], ids=["flat", "deep"])
-def test_millions_of_arrays_are_refused_before_they_are_made(depth: int) -> None:
+def test_millions_of_arrays_are_refused_before_they_are_created(depth: int) -> None:
     body = b"[" + b",".join([b"[" * depth + b"]" * depth] * (4_000_000 // (2 * depth + 1))) + b"]"
     text = json.dumps("x" * len(body)).encode()
     started = time.process_time()
@@ -76,7 +76,7 @@ def test_millions_of_arrays_are_refused_before_they_are_made(depth: int) -> None
     assert time.process_time() - started < max(0.3, 20 * honest)
 
 
-def test_brackets_in_texts_are_no_arrays() -> None:
+def test_brackets_in_strings_are_not_arrays() -> None:
     assert parse_value(json.dumps({"code": "[{" * 500_000}).encode(), max_depth=8) == {"code": "[{" * 500_000}
 
 
@@ -88,9 +88,7 @@ def test_brackets_in_texts_are_no_arrays() -> None:
         (json.dumps({"text": "hello", "padding": "x" * 100_000}).encode(), "padding"),
     ],
 )
-def test_large_bodies_of_the_tools_api_are_read_with_the_same_care(
-    host: RunningHost, content: bytes, problem: str
-) -> None:
+def test_large_bodies_of_the_tools_api_have_the_same_limits(host: RunningHost, content: bytes, problem: str) -> None:
     headers = {"content-type": "application/json"}
     response = httpx.post(host.url + "/tools/text-file/api/generate", content=content, headers=headers, timeout=30)
     assert response.status_code == 400

@@ -42,7 +42,7 @@ def warnings_of_doctor(tmp_path: Path, templates: Path) -> list[tuple[str, str]]
     return [(check["message"], check["hint"]) for check in checks if check["check"] == "templates"]
 
 
-def test_a_template_a_style_sheet_and_files_of_the_operator_are_served(tmp_path: Path, templates: Path) -> None:
+def test_an_operators_template_style_sheet_and_files_are_served(tmp_path: Path, templates: Path) -> None:
     put(templates, "base.html", HEADED)
     put(templates, "error.html", '{% extends "base.html" %}{% block main %}<p class="lost">Gone</p>{% endblock %}')
     put(templates, "static/ground.svg", "<svg/>")
@@ -67,7 +67,7 @@ def test_a_template_a_style_sheet_and_files_of_the_operator_are_served(tmp_path:
     assert "a file of the operator's templates" not in server.log
 
 
-def test_a_template_of_a_plugin_is_replaced_by_its_id(templates: Path, tmp_path: Path) -> None:
+def test_a_plugins_template_is_replaced_by_plugin_id(templates: Path, tmp_path: Path) -> None:
     put(templates, "content/overview.html", '<h2>Shop</h2>{% include "builtin/overview.html" %}')
     settings = settings_for_test({"branding": {"templates": templates}}, tmp_path / "data")
     with RunningHost(settings) as host, host.account().browser() as browser:
@@ -88,7 +88,7 @@ def test_a_template_of_a_plugin_is_replaced_by_its_id(templates: Path, tmp_path:
         ("{% set all = [1] %}{{ all.clear() }}", 1, "unsafe", 2),
     ],
 )
-def test_one_that_fails_costs_no_page_and_is_named_and_counted(
+def test_a_failing_template_is_logged_and_counted_and_the_page_still_served(
     templates: Path, tmp_path: Path, source: str, line: int, reason: str, tried: int
 ) -> None:
     put(templates, "error.html", source)
@@ -123,7 +123,7 @@ def test_one_that_fails_costs_no_page_and_is_named_and_counted(
     ],
     ids=["nested loops", "recursive macro", "recursive loop", "block that is kept", "filter of a loop"],
 )
-def test_one_that_writes_nothing_for_ever_is_interrupted(templates: Path, tmp_path: Path, source: str) -> None:
+def test_an_endless_template_without_output_is_interrupted(templates: Path, tmp_path: Path, source: str) -> None:
     originals = tmp_path / "originals"
     put(originals, "page.html", "the original")
     put(templates, "shop/page.html", source)
@@ -150,7 +150,7 @@ def test_a_server_keeps_responding_after_a_template_that_never_ends(tmp_path: Pa
     assert "it takes more than 2 s" in server.log
 
 
-def test_broken_files_are_named_at_the_start_and_the_originals_serve(tmp_path: Path, templates: Path) -> None:
+def test_broken_files_are_logged_at_start_up_and_the_originals_used(tmp_path: Path, templates: Path) -> None:
     put(templates, "base.html", "<p>\n{% if %}")
     put(templates, "tool.html", '\n{% extends "bse.html" %}')
     put(templates, "access.html", "{{ title|nofilter }}")
@@ -191,7 +191,7 @@ def test_broken_files_are_named_at_the_start_and_the_originals_serve(tmp_path: P
     assert ".hidden" not in server.log
 
 
-def test_links_within_the_folder_are_followed_as_those_of_kubernetes(tmp_path: Path, templates: Path) -> None:
+def test_symlinks_within_the_folder_are_followed_as_in_kubernetes(tmp_path: Path, templates: Path) -> None:
     put(templates, "..2026/base.html", HEADED)
     (templates / "..data").symlink_to("..2026")
     (templates / "base.html").symlink_to("..data/base.html")
@@ -200,7 +200,7 @@ def test_links_within_the_folder_are_followed_as_those_of_kubernetes(tmp_path: P
 
 
 @pytest.mark.parametrize("made", [False, True])
-def test_a_folder_that_cannot_be_read_is_named_and_nothing_else_happens(tmp_path: Path, *, made: bool) -> None:
+def test_an_unreadable_folder_is_logged_and_ignored(tmp_path: Path, *, made: bool) -> None:
     folder = tmp_path / "templates"
     if made:
         folder.write_text("a file")
@@ -211,7 +211,7 @@ def test_a_folder_that_cannot_be_read_is_named_and_nothing_else_happens(tmp_path
     assert "/nothing.css: No such file or directory" in server.log
 
 
-def test_doctor_names_files_that_replace_nothing(tmp_path: Path, templates: Path) -> None:
+def test_doctor_reports_files_that_replace_nothing(tmp_path: Path, templates: Path) -> None:
     put(templates, "bse.html", "x")
     put(templates, "contnt/post.html", "x")
     put(templates, "content/post.htm", "x")
@@ -231,7 +231,7 @@ def test_doctor_names_files_that_replace_nothing(tmp_path: Path, templates: Path
     ]
 
 
-def test_doctor_tells_when_the_original_of_a_copy_has_changed(tmp_path: Path, templates: Path) -> None:
+def test_doctor_reports_when_the_original_of_a_copy_has_changed(tmp_path: Path, templates: Path) -> None:
     assert warnings_of_doctor(tmp_path, templates) == []
     first_copy = run_command(["templates", "copy", "content/post.html"], cwd=tmp_path, env=dict(os.environ))
     file = templates / "content" / "post.html"
@@ -259,7 +259,7 @@ def test_doctor_tells_when_the_original_of_a_copy_has_changed(tmp_path: Path, te
     assert result.stdout.startswith('{% extends "base.html" %}')
 
 
-def test_a_forced_copy_replaces_a_link_and_not_its_destination(tmp_path: Path, templates: Path) -> None:
+def test_a_forced_copy_replaces_a_symlink_not_its_target(tmp_path: Path, templates: Path) -> None:
     put(tmp_path, "pressroom.toml", config_of(templates))
     put(tmp_path, "other.html", "mine")
     other = tmp_path / "other.html"
@@ -275,7 +275,7 @@ def test_a_forced_copy_replaces_a_link_and_not_its_destination(tmp_path: Path, t
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_no_name_is_that_of_two_templates_of_one_owner(tmp_path: Path) -> None:
+def test_template_names_of_one_owner_are_unique(tmp_path: Path) -> None:
     """An operator's file could only replace both of them."""
     settings = settings_for_test({}, tmp_path)
     with RunningHost(settings) as host:

@@ -59,7 +59,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
             yield running
 
 
-def test_a_pattern_takes_what_matches_and_nothing_else(host: RunningHost) -> None:
+def test_a_pattern_matches_nothing_else(host: RunningHost) -> None:
     assert httpx.get(f"{host.url}/0a1b.txt").json() == {"key_file": "0a1b.txt"}
     assert httpx.post(f"{host.url}/0a1b.txt").status_code == 405
 
@@ -118,9 +118,7 @@ def test_secrets_in_paths_are_not_logged(
 
 
 @pytest.mark.parametrize("pattern", ["[", "a)", "*a"])
-def test_a_pattern_that_is_none_leaves_the_plugin_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
-) -> None:
+def test_an_invalid_pattern_disables_the_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str) -> None:
     plugin = third_party.write_plugin(tmp_path, PLUGIN.replace(r"[0-9a-f]{4}\.txt", pattern))
     monkeypatch.syspath_prepend(str(tmp_path))
     config = {"builtin_plugins": False, "plugins": {plugin: {}}}
@@ -131,7 +129,7 @@ def test_a_pattern_that_is_none_leaves_the_plugin_out(
         assert httpx.get(f"{running.url}/healthz").status_code == 200
 
 
-def test_a_route_with_a_title_is_a_page_in_the_layout_of_the_server(host: RunningHost) -> None:
+def test_a_route_with_a_title_is_a_page_in_the_server_layout(host: RunningHost) -> None:
     response = httpx.get(f"{host.url}/gifts/{SECRET}/page")
     tree = LexborHTMLParser(response.text)
     assert response.status_code == 400

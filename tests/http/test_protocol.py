@@ -72,7 +72,7 @@ def test_an_unusual_but_valid_request_gets_a_response(shared_host: RunningHost, 
     assert (status, body["data"]["format"]) == (200, "png")
 
 
-def test_a_body_in_chunks_is_read(shared_host: RunningHost) -> None:
+def test_a_chunked_body_is_read(shared_host: RunningHost) -> None:
     chunks = b"5;note=x\r\n" + BODY[:5] + b"\r\n%x\r\n" % len(BODY[5:]) + BODY[5:] + b"\r\n0\r\n\r\n"
 
     assert answer(shared_host, request("POST", QR, JSON, CHUNKED) + chunks)[0] == 200
@@ -125,9 +125,7 @@ def test_pipelined_requests_get_their_responses_in_order(shared_host: RunningHos
     ],
     ids=lambda value: repr(value[:50]) if isinstance(value, bytes) else "",
 )
-def test_what_is_wrong_as_http_is_refused_in_the_envelope(
-    shared_host: RunningHost, sent: bytes, status: int, code: str
-) -> None:
+def test_invalid_http_is_refused_in_the_envelope(shared_host: RunningHost, sent: bytes, status: int, code: str) -> None:
     actual_status, headers, body = answer(shared_host, sent)
 
     assert (actual_status, body["ok"], body["error"]["code"]) == (status, False, code)
@@ -143,7 +141,7 @@ def test_a_head_that_is_too_large_is_distinguished_from_a_body(shared_host: Runn
     assert "headers" in body["error"]["message"]
 
 
-def test_a_compressed_body_is_refused_by_name(api: httpx.Client) -> None:
+def test_a_compressed_body_is_refused(api: httpx.Client) -> None:
     headers = {"content-type": "application/json", "content-encoding": "gzip"}
     refused = api.post(QR, content=gzip.compress(BODY), headers=headers)
 
@@ -165,19 +163,19 @@ def test_a_compressed_body_is_refused_by_name(api: httpx.Client) -> None:
         ("POST", "/healthz", "GET, HEAD"),
     ],
 )
-def test_allow_names_exactly_the_methods_of_an_address(api: httpx.Client, method: str, path: str, allowed: str) -> None:
+def test_allow_lists_exactly_the_methods_of_a_url(api: httpx.Client, method: str, path: str, allowed: str) -> None:
     refused = api.request(method, path)
 
     assert (refused.status_code, refused.headers["allow"]) == (405, allowed)
 
 
 @pytest.mark.parametrize("path", ["/tools/static/..%2f..%2fapp.py", "/tools/static/%2e%2e", "/files/..%2f..%2f/etc"])
-def test_no_path_leads_out_of_a_folder(api: httpx.Client, path: str) -> None:
+def test_no_path_escapes_a_folder(api: httpx.Client, path: str) -> None:
     assert api.get(path).status_code in (403, 404)
 
 
 @pytest.mark.parametrize("header", ["bytes=0-" + "9" * 5000, "bytes=" + "9" * 5000 + "-", "bytes=-" + "9" * 5000])
-def test_a_range_of_absurd_numbers_gives_the_whole_file(api: httpx.Client, header: str) -> None:
+def test_an_absurd_range_returns_the_complete_file(api: httpx.Client, header: str) -> None:
     url = api.post(QR, json={"text": "range"}).json()["data"]["url"]
 
     file = api.get(url, headers={"range": header})
@@ -185,7 +183,7 @@ def test_a_range_of_absurd_numbers_gives_the_whole_file(api: httpx.Client, heade
     assert (file.status_code, file.content[:4]) == (200, b"\x89PNG")
 
 
-def test_a_metrics_token_of_odd_bytes_is_only_wrong(start: Start) -> None:
+def test_a_metrics_token_with_invalid_bytes_is_refused(start: Start) -> None:
     host = start(metrics={"token": "abcdef"})
 
     ((status, headers, _),) = answers(host, request("GET", "/metrics", "Authorization: Bearer \xff"))
@@ -203,7 +201,7 @@ def test_an_incomplete_body_is_reported(start: Start) -> None:
 
 
 @pytest.mark.parametrize("upgrade", ["X-Nothing: 1", "Upgrade: websocket"])
-def test_a_slow_connection_is_closed_when_it_idles(start: Start, upgrade: str) -> None:
+def test_a_slow_connection_is_closed_when_idle(start: Start, upgrade: str) -> None:
     host = start(builtin_plugins=True, server={"request_timeout": 5, "keep_alive_timeout": 0.4})
     head = request("POST", QR, JSON, LENGTH, upgrade).replace(b"Connection: close\r\n", b"")
     with socket.create_connection(("127.0.0.1", host.settings.server.port), timeout=20) as connection:
@@ -250,7 +248,7 @@ def test_a_form_of_ten_megabytes_is_refused(api: httpx.Client) -> None:
     assert (page.status_code, page.headers["content-type"]) == (413, "text/html; charset=utf-8")
 
 
-def test_a_form_past_the_limit_says_when_to_come_back(start: Start) -> None:
+def test_a_form_past_the_limit_has_a_retry_after(start: Start) -> None:
     host = start(tools={"text-file": {"rate_limit": "1/hour"}})
     pages = [httpx.post(f"{host.url}/tools/text-file", data={"text": text}) for text in ("one", "two")]
 
@@ -258,7 +256,7 @@ def test_a_form_past_the_limit_says_when_to_come_back(start: Start) -> None:
     assert 3500 < int(pages[1].headers["retry-after"]) <= 3600
 
 
-def test_readiness_ends_when_the_shutdown_begins(tmp_path: Path) -> None:
+def test_readiness_fails_once_shutdown_starts(tmp_path: Path) -> None:
     gate, log = tmp_path / "gate", tmp_path / "log"
     body = json.dumps({"gate": str(gate), "log": str(log)}).encode()
     with serving(tmp_path / "server") as server:
@@ -294,7 +292,7 @@ def wait_for(happened: Callable[[], bool]) -> None:
     ],
     ids=["space before the colon", "folded header", "no host", "two hosts"],
 )
-def test_a_head_that_a_proxy_may_read_differently_is_refused(shared_host: RunningHost, head: bytes) -> None:
+def test_an_ambiguous_head_is_refused(shared_host: RunningHost, head: bytes) -> None:
     status, _, body = answer(shared_host, head + BODY)
 
     assert (status, body["ok"]) == (400, False)

@@ -43,7 +43,7 @@ def pressroom_index_entries():
 )
 
 
-def test_many_readers_of_the_index_have_each_text_made_once(tmp_path: Path) -> None:
+def test_many_readers_of_the_index_render_each_text_once(tmp_path: Path) -> None:
     site = tmp_path / "site"
     installed = install_plugin(site, "library", SOURCE)
     folder = site / installed.packages[0]
@@ -74,7 +74,7 @@ def test_many_readers_of_the_index_have_each_text_made_once(tmp_path: Path) -> N
         assert reads() == 4
 
 
-def test_a_feed_is_bounded_however_long_its_posts_are(tmp_path: Path) -> None:
+def test_the_size_of_a_feed_is_limited_however_long_its_posts(tmp_path: Path) -> None:
     config = {"builtin_plugins": False, "plugins": {"content": {}}}
     with RunningHost(settings_for_test(config, tmp_path / "data")) as host:
         host.call_tool("connect_website", {"platform": "builtin", "name": "Long"})

@@ -13,7 +13,7 @@ TOKEN = "a token for the tests"
 
 
 @pytest.mark.parametrize(("setting", "logged"), [("", True), ("health_checks = false\n", False)])
-def test_health_checks_can_be_kept_out_of_the_log_unless_they_fail(tmp_path: Path, setting: str, logged: bool) -> None:
+def test_health_checks_can_be_omitted_from_the_log_unless_they_fail(tmp_path: Path, setting: str, logged: bool) -> None:
     config = f"[metrics]\ntoken = '{TOKEN}'\n[logging]\nformat = 'json'\n{setting}"
     with serving(tmp_path, config) as server:
         with httpx.Client(base_url=server.url, timeout=30) as http:

@@ -34,7 +34,7 @@ def browser_reads(location: str) -> str:
         "/dashboard/my%20page",
     ],
 )
-def test_paths_of_this_site_pass(path: str) -> None:
+def test_paths_of_this_site_are_accepted(path: str) -> None:
     assert return_path(path, "/else") == path
 
 
@@ -65,7 +65,7 @@ def test_paths_of_this_site_pass(path: str) -> None:
         "/%" + "25" * 40 + "2f",
     ],
 )
-def test_everything_else_does_not(value: str) -> None:
+def test_all_other_paths_are_replaced(value: str) -> None:
     assert return_path(value, "/else") == "/else"
 
 
@@ -85,6 +85,6 @@ def test_it_stays_there_when_a_proxy_decodes_it(value: str) -> None:
     assert not path.replace("%5C", "\\").replace("%5c", "\\").startswith("/\\")
 
 
-def test_the_sign_in_page_gets_the_whole_address() -> None:
+def test_the_sign_in_page_gets_the_complete_path() -> None:
     return_path = "/oauth/authorize?a=1&b=2#c"
     assert sign_in_path(return_path) == f"/sign-in?return_to={quote(return_path, safe='')}"

@@ -27,7 +27,7 @@ def test_what_was_sealed_opens(texts: dict[str, str]) -> None:
     assert seal.open(seal.seal(texts, seconds=60)) == texts
 
 
-def test_it_can_neither_be_read_nor_changed() -> None:
+def test_a_sealed_value_can_be_neither_read_nor_changed() -> None:
     seal = CookieCipher(SECRET, "test")
     sealed = seal.seal(TEXTS, seconds=60)
     assert "s3cret" not in sealed
@@ -36,13 +36,13 @@ def test_it_can_neither_be_read_nor_changed() -> None:
     assert seal.open(".".join((head, key, nonce, other_letter + text[1:], tag))) is None
 
 
-def test_another_purpose_or_secret_does_not_open_it() -> None:
+def test_another_purpose_or_secret_does_not_open_a_sealed_value() -> None:
     sealed = CookieCipher(SECRET, "test").seal(TEXTS, seconds=60)
     assert CookieCipher(SECRET, "else").open(sealed) is None
     assert CookieCipher(SECRET[::-1], "test").open(sealed) is None
 
 
-def test_it_opens_for_a_while_only() -> None:
+def test_a_sealed_value_expires() -> None:
     clock = Clock()
     seal = CookieCipher(SECRET, "test", clock=clock)
     sealed = seal.seal(TEXTS, seconds=60)
@@ -53,7 +53,7 @@ def test_it_opens_for_a_while_only() -> None:
 
 
 @pytest.mark.parametrize("text", ["", ".", "....", "a.b.c.d.e", "eyJhbGciOiJub25lIn0....", "\u00e9", "x" * 9000])
-def test_rubbish_opens_to_nothing(text: str) -> None:
+def test_an_invalid_value_does_not_open(text: str) -> None:
     assert CookieCipher(SECRET, "test").open(text) is None
 
 

@@ -47,7 +47,7 @@ def base(site: httpx.Client) -> str:
     return str(site.base_url).rstrip("/")
 
 
-def test_pages_load_small_fonts_that_are_made_once_and_may_be_cached_for_ever(site: httpx.Client, data: Path) -> None:
+def test_pages_load_small_cacheable_fonts_that_are_built_once(site: httpx.Client, data: Path) -> None:
     page = site.get("/tools").text
     style = site.get(re.findall(r'href="([^"]*pressroom\.css[^"]*)"', page)[0]).text
     urls = [f"/tools/static/{url}" for url in re.findall(r'src: url\("([^"]*)"\)', style)]
@@ -69,7 +69,7 @@ def test_pages_load_small_fonts_that_are_made_once_and_may_be_cached_for_ever(si
     assert site.get("/tools/static/fonts/comic.woff2").status_code == 404
 
 
-def test_a_kept_font_is_read_rather_than_made_again(site: httpx.Client, data: Path) -> None:
+def test_a_stored_font_is_reused(site: httpx.Client, data: Path) -> None:
     url = re.findall(r'<link rel="preload" href="([^"]*)" as="font"', site.get("/tools").text)[0]
     name, version = re.fullmatch(r".*/([^/?]*)\?v=(\w+)", url).groups()  # type: ignore[union-attr]
     site.get(url)
@@ -79,7 +79,7 @@ def test_a_kept_font_is_read_rather_than_made_again(site: httpx.Client, data: Pa
 
 
 @pytest.mark.parametrize("path", ["/tools", "/tools/qr-code-generator"])
-def test_links_to_public_pages_have_an_image_that_lasts(site: httpx.Client, path: str) -> None:
+def test_links_to_public_pages_have_a_cacheable_image(site: httpx.Client, path: str) -> None:
     page = site.get(path).text
     (url,) = re.findall(r'<meta property="og:image" content="([^"]*)">', page)
     assert url == f"{base(site)}{path}/card.png"
@@ -89,12 +89,12 @@ def test_links_to_public_pages_have_an_image_that_lasts(site: httpx.Client, path
     assert site.get(url, headers={"If-None-Match": response.headers["etag"]}).status_code == 304
 
 
-def test_cards_are_for_public_pages_alone(site: httpx.Client) -> None:
+def test_only_public_pages_have_cards(site: httpx.Client) -> None:
     assert site.get("/tools/create-content/card.png").status_code == 404
     assert "og:image" not in site.get("/sign-in").text
 
 
-def test_the_icon_is_the_letter_of_the_brand(site: httpx.Client) -> None:
+def test_the_icon_is_the_first_letter_of_the_brand(site: httpx.Client) -> None:
     response = site.get("/favicon.ico")
     assert response.headers["content-type"] == "image/vnd.microsoft.icon"
     icon = Image.open(io.BytesIO(response.content))

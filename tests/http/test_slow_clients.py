@@ -61,7 +61,7 @@ def trickling(connection: socket.socket, piece: bytes) -> Iterator[None]:
     ],
     ids=["head", "first line", "body", "chunks", "body of MCP", "unwanted body", "unwanted chunks"],
 )
-def test_a_stranger_cannot_keep_a_connection_by_sending_a_byte_now_and_then(
+def test_a_connection_cannot_be_held_open_by_trickling_bytes(
     host: RunningHost, begun: bytes, piece: bytes, expected: int
 ) -> None:
     with connected(host.url) as connection:
@@ -86,7 +86,7 @@ def test_a_slow_client_within_the_time_limit_gets_a_response(tmp_path: Path) -> 
         assert status(answer(connection)) == 200
 
 
-def test_a_connection_is_kept_between_requests(host: RunningHost) -> None:
+def test_a_connection_is_kept_open_between_requests(host: RunningHost) -> None:
     with connected(host.url) as connection:
         for _ in range(3):
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
@@ -94,7 +94,7 @@ def test_a_connection_is_kept_between_requests(host: RunningHost) -> None:
             time.sleep(SECONDS * 1.2)
 
 
-def test_a_stranger_cannot_take_all_connections(tmp_path: Path) -> None:
+def test_anonymous_clients_cannot_take_all_connections(tmp_path: Path) -> None:
     with tool_host(tmp_path, server={"connections_per_client": 5}) as host, ExitStack() as stack:
         connections = [stack.enter_context(connected(host.url)) for _ in range(5)]
         for connection in connections:
@@ -122,7 +122,7 @@ def _health(host: RunningHost) -> bytes:
         return answer(connection)
 
 
-def test_behind_a_proxy_requests_count_for_the_address_that_it_names(tmp_path: Path) -> None:
+def test_requests_behind_a_proxy_count_for_the_forwarded_ip_address(tmp_path: Path) -> None:
     config = {"connections_per_client": 2, "trusted_proxies": 1}
     with tool_host(tmp_path, server=config) as host, ExitStack() as stack:
 

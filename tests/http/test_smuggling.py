@@ -45,7 +45,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
     ],
     ids=lambda chunks: repr(chunks[:28]),
 )
-def test_a_chunk_that_is_not_written_by_the_letter_is_refused(host: RunningHost, chunks: bytes) -> None:
+def test_a_malformed_chunk_is_refused(host: RunningHost, chunks: bytes) -> None:
     assert status(exchange(host.url, HEAD % b"1.1" + chunks)) == 400
 
 
@@ -59,11 +59,11 @@ def test_a_chunk_that_is_not_written_by_the_letter_is_refused(host: RunningHost,
         b"A\r\n" + BODY[:10] + b"\r\n6\r\n" + BODY[10:] + b"\r\n0\r\n\r\n",
     ],
 )
-def test_chunks_as_the_standard_has_them_are_read(host: RunningHost, chunks: bytes) -> None:
+def test_standard_chunks_are_read(host: RunningHost, chunks: bytes) -> None:
     assert status(exchange(host.url, HEAD % b"1.1" + chunks)) == 200
 
 
-def test_chunks_that_come_in_pieces_are_read(host: RunningHost) -> None:
+def test_chunks_in_fragments_are_read(host: RunningHost) -> None:
     sent = HEAD.replace(b"Connection: close", b"Expect: 100-continue\r\nConnection: close") % b"1.1"
     with connected(host.url) as connection:
         connection.sendall(sent)
@@ -73,7 +73,7 @@ def test_chunks_that_come_in_pieces_are_read(host: RunningHost) -> None:
         assert status(answer(connection)) == 200
 
 
-def test_http_1_0_has_no_chunks(host: RunningHost) -> None:
+def test_http_1_0_does_not_allow_chunks(host: RunningHost) -> None:
     received = exchange(host.url, HEAD % b"1.0" + b"10\r\n" + BODY + b"\r\n0\r\n\r\n")
     assert status(received) == 400
     assert b"HTTP/1.0 has no Transfer-Encoding" in received

@@ -54,7 +54,7 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
         ("run.js", "text/javascript; charset=utf-8"),
     ],
 )
-def test_a_file_is_served_and_not_sent_again(http: httpx.Client, name: str, media_type: str) -> None:
+def test_a_file_is_served_and_not_resent_when_unchanged(http: httpx.Client, name: str, media_type: str) -> None:
     response = http.get(f"/shelf/static/{name}")
     assert (response.status_code, response.content, response.headers["content-type"]) == (200, FILES[name], media_type)
     for if_none_match in (response.headers["etag"], f'"other", W/{response.headers["etag"]}', "*"):
@@ -72,13 +72,13 @@ def test_a_file_is_served_and_not_sent_again(http: httpx.Client, name: str, medi
         *("..%2fplugin.py", "%2e%2e/plugin.py", "..%2f..%2fetc%2fpasswd"),
     ],
 )
-def test_nothing_else_of_the_package_is(http: httpx.Client, name: str) -> None:
+def test_other_files_of_the_package_are_not_served(http: httpx.Client, name: str) -> None:
     response = http.get(f"/shelf/static/{name}")
     assert response.status_code == 404
     assert b"secret" not in response.content.lower()
 
 
-def test_a_folder_that_is_not_there_breaks_the_plugin(tmp_path: Path) -> None:
+def test_a_missing_folder_breaks_the_plugin(tmp_path: Path) -> None:
     install_plugin(tmp_path / "site", "bare", SOUND + ROUTE.replace("acme_shelf", "acme_bare"))
     with on_path(tmp_path / "site"):
         loaded = LoadedApp(settings_for_test({"builtin_plugins": False, "plugins": {"bare": {}}}, tmp_path / "data"))

@@ -33,7 +33,7 @@ def told_to_stop(server: Server) -> httpx.Response:
     return response
 
 
-def test_a_server_that_is_about_to_stop_says_so_and_serves_on(tmp_path: Path) -> None:
+def test_readiness_fails_before_shutdown_while_requests_are_served(tmp_path: Path) -> None:
     config = '[server]\nshutdown_delay = "10m"\n'
     with serving(tmp_path, config) as server, httpx.Client(base_url=server.url) as client:
         assert client.get("/readyz").status_code == 200
@@ -58,7 +58,7 @@ def test_the_delay_ends_by_itself(tmp_path: Path) -> None:
             httpx.get(f"{server.url}/readyz")
 
 
-def test_without_a_delay_the_port_closes_at_once(tmp_path: Path) -> None:
+def test_without_a_delay_the_port_closes_immediately(tmp_path: Path) -> None:
     with serving(tmp_path, "") as server:
         assert server.terminate() == 0
     assert "about to shut down" not in server.log

@@ -46,7 +46,7 @@ def nested(depth: int, lines: int) -> bytes:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT"])
-def test_a_stranger_cannot_have_a_body_read_with_a_token_that_nobody_gave_out(host: RunningHost, method: str) -> None:
+def test_a_body_with_an_unknown_token_is_not_read(host: RunningHost, method: str) -> None:
     head = (
         f"{method} /media/upload/nosuchtoken HTTP/1.1\r\nHost: test\r\nContent-Length: {MAX_BYTES}\r\n"
         "Content-Type: multipart/form-data; boundary=b0\r\nConnection: close\r\n\r\n"
@@ -57,7 +57,7 @@ def test_a_stranger_cannot_have_a_body_read_with_a_token_that_nobody_gave_out(ho
         assert status(answer(connection)) == 404
 
 
-def test_a_form_of_forms_is_refused_at_once(host: RunningHost) -> None:
+def test_a_nested_form_is_refused_immediately(host: RunningHost) -> None:
     url = link(host)
     headers = {"content-type": "multipart/form-data; boundary=b0"}
     refused = httpx.post(url, content=nested(900, 100_000), headers=headers, timeout=30)
@@ -82,7 +82,7 @@ def test_a_form_of_forms_is_refused_at_once(host: RunningHost) -> None:
         (b"--b0\r\nContent-Type: multipart/mixed; boundary=b0\r\n\r\n", "b0"),
     ],
 )
-def test_reading_a_form_takes_no_longer_than_its_size_asks(unit: bytes, boundary: str) -> None:
+def test_parsing_a_form_takes_linear_time(unit: bytes, boundary: str) -> None:
     def seconds(size: int) -> float:
         body = f"--{boundary}\r\n".encode() + unit * (size // len(unit))
         started = time.process_time()
@@ -137,6 +137,6 @@ def test_forms_of_browsers_and_programs_are_read(kind: str, body: bytes, expecte
         ("boundary=xx", b'--xx\r\nContent-Disposition: form-data; name="a"\r\n\r\n1'),
     ],
 )
-def test_what_is_no_form_is_refused(kind: str, body: bytes) -> None:
+def test_a_body_that_is_not_a_form_is_refused(kind: str, body: bytes) -> None:
     with pytest.raises(InvalidInput):
         parse_multipart(f"multipart/form-data; {kind}", body, 15)

@@ -77,7 +77,7 @@ def ask(
 
 
 @pytest.mark.parametrize("name", ["blog.example.org", "BLOG.example.org:8443", "blog.example.org."])
-def test_every_spelling_of_a_virtual_host_is_the_plugins(host: RunningHost, name: str) -> None:
+def test_every_spelling_of_a_virtual_host_reaches_the_plugin(host: RunningHost, name: str) -> None:
     assert ask(host, "/any/where?q=1", name).text == "GET blog.example.org/any/where"
 
 
@@ -89,7 +89,7 @@ def test_every_spelling_of_a_virtual_host_is_the_plugins(host: RunningHost, name
         "/robots.txt", "/llms.txt",
     ],
 )  # fmt: skip
-def test_nothing_of_the_server_is_on_a_virtual_host(host: RunningHost, path: str) -> None:
+def test_no_server_route_is_on_a_virtual_host(host: RunningHost, path: str) -> None:
     response = ask(host, path)
     assert (response.status_code, response.text) == (200, f"GET blog.example.org{path}")
     assert "set-cookie" not in response.headers
@@ -108,7 +108,7 @@ def test_style_sheets_and_marked_routes_are_on_virtual_hosts(host: RunningHost) 
     assert ask(host, "/tools/static/nothing").headers["content-type"].startswith("text/plain")
 
 
-def test_errors_are_plain_and_say_nothing_of_the_server(host: RunningHost) -> None:
+def test_errors_are_plain_and_do_not_identify_the_server(host: RunningHost) -> None:
     response = ask(host, "/missing", Accept="text/html")
     assert (response.status_code, response.text) == (404, "there is no such page\n")
     assert response.headers["x-request-id"]
@@ -116,11 +116,11 @@ def test_errors_are_plain_and_say_nothing_of_the_server(host: RunningHost) -> No
 
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "unknown.example.org", "nodots", "with-port.example.org"])
-def test_other_names_and_the_servers_own_cannot_be_taken(host: RunningHost, name: str) -> None:
+def test_other_host_names_and_the_servers_own_cannot_be_claimed(host: RunningHost, name: str) -> None:
     assert ask(host, "/healthz", name).json() == {"status": "ok"}
 
 
-def test_a_forwarded_host_of_an_untrusted_peer_counts_for_nothing(host: RunningHost) -> None:
+def test_a_forwarded_host_from_an_untrusted_peer_is_ignored(host: RunningHost) -> None:
     forged = {"X_Forwarded_Host": "blog.example.org", "Forwarded": "host=blog.example.org"}
     assert ask(host, "/healthz", "unknown.example.org", **forged).json() == {"status": "ok"}
     assert ask(host, "/healthz", "blog.example.org", X_Forwarded_Host="unknown.example.org").text.startswith("GET blog")
@@ -132,7 +132,7 @@ def until(happened: Callable[[], bool]) -> None:
         assert monotonic() < deadline, "it did not happen"
 
 
-def test_a_change_that_the_plugin_counts_is_noticed_by_the_next_request(host: RunningHost, plugin: str) -> None:
+def test_a_counted_change_takes_effect_with_the_next_request(host: RunningHost, plugin: str) -> None:
     module = sys.modules[f"{plugin}_module"]
     name = "counted.example.org"
     assert ask(host, "/healthz", name).json() == {"status": "ok"}
@@ -144,7 +144,7 @@ def test_a_change_that_the_plugin_counts_is_noticed_by_the_next_request(host: Ru
     assert ask(host, "/healthz", name).json() == {"status": "ok"}
 
 
-def test_a_change_is_noticed_and_a_failure_keeps_what_was_known(host: RunningHost, plugin: str) -> None:
+def test_a_change_is_detected_and_a_failure_keeps_the_known_hosts(host: RunningHost, plugin: str) -> None:
     module = sys.modules[f"{plugin}_module"]
     module.NAMES.append("new.example.org")
     until(lambda: ask(host, "/x", "new.example.org").text == "GET new.example.org/x")
@@ -156,13 +156,13 @@ def test_a_change_is_noticed_and_a_failure_keeps_what_was_known(host: RunningHos
     until(lambda: ask(host, "/x", "new.example.org").status_code == 404)
 
 
-def test_the_contract_of_virtual_hosts_names_what_is_wrong(host: RunningHost, plugin: str) -> None:
+def test_an_invalid_virtual_host_is_reported_by_the_contract_check(host: RunningHost, plugin: str) -> None:
     problems = [str(problem) for problem in check_records(host, plugin) if "virtual hosts" in str(problem)]
     assert len(problems) == 1
     assert "Upper.example.org" in problems[0]
 
 
-def test_a_proxy_with_the_secret_names_the_host(plugin: str, tmp_path: Path) -> None:
+def test_a_proxy_with_the_secret_sets_the_host(plugin: str, tmp_path: Path) -> None:
     config = {"builtin_plugins": False, "plugins": {plugin: {}}, "server": {"forwarded_secret": SECRET}}
     with RunningHost(settings_for_test(config, tmp_path)) as host:
         forwarded = f'for=192.0.2.1;host=blog.example.org;secret="{SECRET}"'

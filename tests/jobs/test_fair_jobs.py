@@ -52,7 +52,7 @@ async def queued(database: SqlDatabase, kind: str, subject: str, number: int, *,
             await session.execute(insert(JobRow), [{**empty, "id": f"j_{kind}{subject}{index}"} for index in ids])
 
 
-async def test_a_stranger_cannot_hold_all_places_with_endless_crawls(database: SqlDatabase) -> None:
+async def test_endless_crawls_of_one_account_cannot_hold_all_slots(database: SqlDatabase) -> None:
     endless = Endless()
     kinds = [Job("seo.crawl", endless), Job("content.read_site", quick)]
     async with running(database, *kinds, settings=places(4)) as queue:
@@ -68,7 +68,7 @@ async def test_a_stranger_cannot_hold_all_places_with_endless_crawls(database: S
 
 
 @pytest.mark.parametrize("number", [1, 4])
-async def test_a_stranger_cannot_keep_posts_from_going_out(database: SqlDatabase, number: int) -> None:
+async def test_endless_jobs_cannot_delay_publishing(database: SqlDatabase, number: int) -> None:
     endless = Endless()
     kinds = [Job("a", endless), Job("b", endless), Job("c", endless), Job("publish", quick, urgent=True)]
     async with running(database, *kinds, settings=places(number)) as queue:
@@ -80,7 +80,7 @@ async def test_a_stranger_cannot_keep_posts_from_going_out(database: SqlDatabase
         assert len(endless.holders) == number
 
 
-async def test_a_stranger_with_hanging_posts_cannot_hold_all_places_for_posts(database: SqlDatabase) -> None:
+async def test_hanging_posts_of_one_account_cannot_hold_all_publishing_slots(database: SqlDatabase) -> None:
     endless = Endless()
 
     async def publish(run: JobRun) -> None:
@@ -94,7 +94,7 @@ async def test_a_stranger_with_hanging_posts_cannot_hold_all_places_for_posts(da
         await reached(queue, await queue.enqueue("publish", {}, subject="alice"), "succeeded")
 
 
-async def test_a_stranger_with_a_long_queue_does_not_come_first(database: SqlDatabase) -> None:
+async def test_an_account_with_a_long_queue_does_not_come_first(database: SqlDatabase) -> None:
     order: list[str] = []
 
     async def work(run: JobRun) -> None:
@@ -108,7 +108,7 @@ async def test_a_stranger_with_a_long_queue_does_not_come_first(database: SqlDat
     assert order[:9].count("alice") == 3, "accounts take turns"
 
 
-async def test_a_stranger_with_100_000_jobs_does_not_slow_down_the_search_for_others(database: SqlDatabase) -> None:
+async def test_100_000_jobs_of_one_account_do_not_slow_down_the_search_for_others(database: SqlDatabase) -> None:
     endless = Endless()
     kinds = [Job("work", endless), Job("other", quick)]
     await queued(database, "work", "bob", MANY)
@@ -121,7 +121,7 @@ async def test_a_stranger_with_100_000_jobs_does_not_slow_down_the_search_for_ot
         assert endless.holders == ["bob"]
 
 
-async def test_jobs_that_may_not_run_yet_do_not_keep_the_process_busy(database: SqlDatabase) -> None:
+async def test_jobs_that_may_not_run_yet_cause_no_busy_loop(database: SqlDatabase) -> None:
     endless = Endless()
     turns = 0
 
@@ -141,7 +141,7 @@ async def test_jobs_that_may_not_run_yet_do_not_keep_the_process_busy(database: 
         assert turns <= 3
 
 
-async def test_a_job_that_was_passed_over_runs_as_soon_as_its_account_has_a_place(database: SqlDatabase) -> None:
+async def test_a_skipped_job_runs_as_soon_as_its_account_has_a_free_slot(database: SqlDatabase) -> None:
     go = asyncio.Event()
     began: list[str] = []
 

@@ -54,7 +54,7 @@ async def state_of(database: SqlDatabase, job_id: str) -> tuple[str, str]:
         return row.state, row.waits_for
 
 
-async def test_two_jobs_with_one_lock_never_run_at_once(database: SqlDatabase) -> None:
+async def test_two_jobs_with_one_lock_never_run_concurrently(database: SqlDatabase) -> None:
     readers = Readers()
     kinds = [Job(kind, readers, lock=by_book) for kind in ("read", "copy")]
     async with (
@@ -74,7 +74,7 @@ async def test_two_jobs_with_one_lock_never_run_at_once(database: SqlDatabase) -
     assert await locks(database) == 0
 
 
-async def test_a_job_that_waits_for_its_lock_holds_no_place_and_begins_once_it_is_free(database: SqlDatabase) -> None:
+async def test_a_job_waiting_for_its_lock_holds_no_slot_and_starts_once_it_is_free(database: SqlDatabase) -> None:
     go, began = asyncio.Event(), asyncio.Event()
 
     async def hold(_run: JobRun) -> None:
@@ -99,7 +99,7 @@ async def test_a_job_that_waits_for_its_lock_holds_no_place_and_begins_once_it_i
     assert status.attempts == 1
 
 
-async def test_code_beside_jobs_holds_the_same_lock(database: SqlDatabase) -> None:
+async def test_code_outside_jobs_uses_the_same_lock(database: SqlDatabase) -> None:
     readers = Readers()
     async with running(database, Job("read", readers, lock=by_book), settings=NEVER_POLLS) as queue:
         async with queue.lock("notes:a"):
@@ -116,7 +116,7 @@ async def test_code_beside_jobs_holds_the_same_lock(database: SqlDatabase) -> No
     assert await locks(database) == 0
 
 
-async def test_a_lock_that_is_waited_for_is_taken_once_it_is_free(database: SqlDatabase) -> None:
+async def test_a_waiter_acquires_the_lock_once_it_is_free(database: SqlDatabase) -> None:
     queue, order = JobQueue(database, []), list[str]()
 
     async def hold(name: str) -> None:
@@ -130,7 +130,7 @@ async def test_a_lock_that_is_waited_for_is_taken_once_it_is_free(database: SqlD
     assert sorted(order) == sorted("aabbcc")
 
 
-async def test_the_lock_of_a_process_that_was_killed_is_free_after_its_lease(database: SqlDatabase) -> None:
+async def test_the_lock_of_a_killed_process_is_free_after_its_lease(database: SqlDatabase) -> None:
     queue, killed = JobQueue(database, []), JobStore(database, 3600)
     assert await killed.take_lock("notes:a", "killed", 0.3)
     began = asyncio.get_running_loop().time()
@@ -138,7 +138,7 @@ async def test_the_lock_of_a_process_that_was_killed_is_free_after_its_lease(dat
         assert asyncio.get_running_loop().time() - began > 0.1
 
 
-async def test_a_lock_is_kept_for_longer_than_its_lease(database: SqlDatabase) -> None:
+async def test_a_lock_is_renewed_beyond_its_lease(database: SqlDatabase) -> None:
     queue = JobQueue(database, [])
     async with queue.lock("notes:a", lease=2) as lease:
         await asyncio.sleep(3)
@@ -148,7 +148,7 @@ async def test_a_lock_is_kept_for_longer_than_its_lease(database: SqlDatabase) -
                 raise AssertionError("two have it")
 
 
-async def test_who_lost_a_lock_is_stopped_and_writes_nothing_more(database: SqlDatabase) -> None:
+async def test_a_holder_that_lost_its_lock_is_stopped_and_writes_nothing_more(database: SqlDatabase) -> None:
     queue, refused = JobQueue(database, []), asyncio.Event()
 
     async def hold() -> None:
@@ -168,7 +168,7 @@ async def test_who_lost_a_lock_is_stopped_and_writes_nothing_more(database: SqlD
     assert await locks(database) == 1, "it is the other one's"
 
 
-async def test_what_a_job_writes_counts_only_while_its_lease_is_held(database: SqlDatabase) -> None:
+async def test_a_job_can_write_only_while_it_holds_its_lease(database: SqlDatabase) -> None:
     began, go, refused = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def write(run: JobRun) -> None:
@@ -213,7 +213,7 @@ async def test_a_transaction_that_keeps_a_lease_extends_it(database: SqlDatabase
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\0b"])
-async def test_a_key_that_cannot_be_kept_is_refused(database: SqlDatabase, key: str) -> None:
+async def test_an_invalid_lock_key_is_refused(database: SqlDatabase, key: str) -> None:
     queue = JobQueue(database, [Job("read", Readers(), lock=lambda _payload: key)])
     with pytest.raises(ValueError, match="key of a lock"):
         await queue.enqueue("read", {})
@@ -222,7 +222,7 @@ async def test_a_key_that_cannot_be_kept_is_refused(database: SqlDatabase, key: 
             raise AssertionError("it is held")
 
 
-async def test_a_job_whose_lock_cannot_be_named_any_more_fails_and_stops_no_other(database: SqlDatabase) -> None:
+async def test_a_job_with_an_unusable_lock_fails_and_blocks_no_other(database: SqlDatabase) -> None:
     before = JobQueue(database, [Job("read", Readers())])
     bad = await before.enqueue("read", {"page": 1})
     async with running(database, Job("read", Readers(), lock=by_book)) as queue:
@@ -230,7 +230,7 @@ async def test_a_job_whose_lock_cannot_be_named_any_more_fails_and_stops_no_othe
         await reached(queue, await queue.enqueue("read", {"book": "a"}), "succeeded")
 
 
-async def test_a_cancelled_job_gives_its_lock_back(database: SqlDatabase) -> None:
+async def test_a_cancelled_job_releases_its_lock(database: SqlDatabase) -> None:
     began = asyncio.Event()
 
     async def hold(_run: JobRun) -> None:
@@ -245,7 +245,7 @@ async def test_a_cancelled_job_gives_its_lock_back(database: SqlDatabase) -> Non
             pass
 
 
-async def test_a_job_runs_again_at_another_time_with_what_it_returned(database: SqlDatabase) -> None:
+async def test_a_rescheduled_job_runs_again_with_the_payload_it_returned(database: SqlDatabase) -> None:
     runs: list[tuple[datetime, int, Any]] = []
     at = datetime.now(UTC) + timedelta(seconds=1)
 
@@ -274,9 +274,7 @@ async def test_a_job_runs_again_at_another_time_with_what_it_returned(database: 
     "outcome",
     [Reschedule(datetime(2030, 1, 1)), Reschedule(datetime.now(UTC), {"page": object()})],  # noqa: DTZ001
 )
-async def test_a_time_or_a_payload_that_cannot_be_kept_fails_the_job(
-    database: SqlDatabase, outcome: Reschedule
-) -> None:
+async def test_an_invalid_reschedule_fails_the_job(database: SqlDatabase, outcome: Reschedule) -> None:
     async def work(_run: JobRun) -> Reschedule:
         return outcome
 
@@ -284,7 +282,7 @@ async def test_a_time_or_a_payload_that_cannot_be_kept_fails_the_job(
         await reached(queue, await queue.enqueue("work", {}), "failed")
 
 
-async def test_a_transaction_adds_a_job_or_does_not(database: SqlDatabase) -> None:
+async def test_a_job_is_enqueued_only_if_its_transaction_commits(database: SqlDatabase) -> None:
     readers = Readers()
     async with running(database, Job("read", readers), settings=NEVER_POLLS) as queue:
         with suppress(RuntimeError):

@@ -62,7 +62,7 @@ async def test_four_processes_run_each_job_once(
     assert len({words[2] for words in begun(tmp_path)}) > 1
 
 
-async def test_each_period_is_claimed_once_by_four_processes(
+async def test_four_processes_claim_each_period_once(
     workers: Workers, database_settings: Settings, database: SqlDatabase, tmp_path: Path
 ) -> None:
     with workers.running(4, storage_of(database_settings), tmp_path):
@@ -122,7 +122,7 @@ async def can_write(database: SqlDatabase, job_id: str, *, seconds: float) -> bo
     return False
 
 
-async def test_a_process_that_was_stopped_for_longer_than_its_lease_does_not_finish_the_job(
+async def test_a_process_suspended_beyond_its_lease_does_not_finish_the_job(
     workers: Workers, database_settings: Settings, database: SqlDatabase, tmp_path: Path
 ) -> None:
     queue = JobQueue(database, kinds(tmp_path / "none"))

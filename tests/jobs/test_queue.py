@@ -58,7 +58,7 @@ async def test_a_job_runs_and_its_result_can_be_read(database: SqlDatabase) -> N
     assert status.finished_at >= status.created_at
 
 
-async def test_an_account_sees_its_own_jobs_alone(database: SqlDatabase) -> None:
+async def test_an_account_sees_only_its_own_jobs(database: SqlDatabase) -> None:
     queue = JobQueue(database, [Job("double", double)])
     job_id = await queue.enqueue("double", {"number": 1}, subject="u_1")
     assert (await queue.status(job_id, subject="u_1")).state == "queued"
@@ -71,7 +71,7 @@ async def test_an_account_sees_its_own_jobs_alone(database: SqlDatabase) -> None
         await queue.status("j_unknown")
 
 
-async def test_a_queued_job_that_no_active_plugin_runs_says_so(database: SqlDatabase) -> None:
+async def test_a_queued_job_without_an_active_plugin_reports_it(database: SqlDatabase) -> None:
     queue = JobQueue(database, [Job("double", double)])
     job_id = await queue.enqueue("double", {"number": 1})
     assert (await queue.status(job_id)).message == ""
@@ -80,7 +80,7 @@ async def test_a_queued_job_that_no_active_plugin_runs_says_so(database: SqlData
 
 
 @pytest.mark.parametrize("job_id", ["", "\0", "\ud800", "x" * 5000])
-async def test_an_id_that_no_job_has_is_not_found(database: SqlDatabase, job_id: str) -> None:
+async def test_an_unknown_id_is_not_found(database: SqlDatabase, job_id: str) -> None:
     queue = JobQueue(database, [])
     with pytest.raises(NotFound):
         await queue.status(job_id)
@@ -88,7 +88,7 @@ async def test_an_id_that_no_job_has_is_not_found(database: SqlDatabase, job_id:
         await queue.cancel(job_id)
 
 
-async def test_a_key_makes_one_job_for_each_account_and_kind(database: SqlDatabase) -> None:
+async def test_a_key_creates_one_job_per_account_and_kind(database: SqlDatabase) -> None:
     queue = JobQueue(database, [Job("double", double), Job("triple", double)])
     same_key = await asyncio.gather(*(queue.enqueue("double", {}, subject="u_1", key="k") for _ in range(20)))
     assert len(set(same_key)) == 1
@@ -113,7 +113,7 @@ async def test_a_key_makes_one_job_for_each_account_and_kind(database: SqlDataba
         ({"kind": "double", "payload": {}, "run_at": datetime(2026, 1, 1)}, ValueError),  # noqa: DTZ001
     ],
 )
-async def test_what_cannot_be_kept_is_refused(
+async def test_an_invalid_job_is_refused(
     database: SqlDatabase, arguments: dict[str, Any], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
@@ -121,7 +121,7 @@ async def test_what_cannot_be_kept_is_refused(
     assert await rows(database) == 0
 
 
-async def test_a_job_for_later_waits_until_then(database: SqlDatabase) -> None:
+async def test_a_job_scheduled_for_later_waits(database: SqlDatabase) -> None:
     ran_at: list[datetime] = []
 
     async def note(_run: JobRun) -> None:
@@ -133,14 +133,14 @@ async def test_a_job_for_later_waits_until_then(database: SqlDatabase) -> None:
     assert ran_at[0] >= when
 
 
-async def test_enqueuing_wakes_the_process_at_once(database: SqlDatabase) -> None:
+async def test_enqueuing_wakes_the_process_immediately(database: SqlDatabase) -> None:
     never_polls = JobsSettings.model_validate({"poll_interval": 3600})
     async with running(database, Job("double", double), settings=never_polls) as queue:
         for number in range(3):
             await reached(queue, await queue.enqueue("double", {"number": number}), "succeeded")
 
 
-async def test_a_failing_job_is_tried_again_until_its_attempts_are_used_up(database: SqlDatabase) -> None:
+async def test_a_failing_job_is_retried_until_its_attempts_are_used_up(database: SqlDatabase) -> None:
     attempts: list[tuple[int, float]] = []
 
     async def fail(run: JobRun) -> None:
@@ -161,7 +161,7 @@ async def test_a_failing_job_is_tried_again_until_its_attempts_are_used_up(datab
     assert logs[-1]["error"] == "RuntimeError: password=hunter2 at /srv/secret"
 
 
-async def test_an_error_that_is_meant_for_people_is_their_message(database: SqlDatabase) -> None:
+async def test_a_call_error_is_the_jobs_message(database: SqlDatabase) -> None:
     async def refuse(_run: JobRun) -> None:
         raise CallError("The site answered 404.")
 
@@ -171,7 +171,7 @@ async def test_an_error_that_is_meant_for_people_is_their_message(database: SqlD
 
 
 @pytest.mark.parametrize("result", [["no", "object"], {"number": float("inf")}, {"what": object()}])
-async def test_a_result_that_is_no_json_object_fails(database: SqlDatabase, result: Any) -> None:
+async def test_a_result_that_is_not_a_json_object_fails(database: SqlDatabase, result: Any) -> None:
     async def rubbish(_run: JobRun) -> Any:
         return result
 
@@ -180,7 +180,7 @@ async def test_a_result_that_is_no_json_object_fails(database: SqlDatabase, resu
     assert status.message == INTERNAL_FAILURE
 
 
-async def test_an_attempt_that_takes_too_long_ends(database: SqlDatabase) -> None:
+async def test_an_attempt_that_takes_too_long_fails(database: SqlDatabase) -> None:
     async with running(database, Job("forever", forever, attempts=1, timeout=0.1)) as queue:
         status = await reached(queue, await queue.enqueue("forever", {}), "failed")
     assert status.message == "It took longer than 0.1 s."
@@ -254,7 +254,7 @@ async def test_cancelling_stops_a_running_job(database: SqlDatabase, here: bool)
         assert (await queue.status(job_id)).state == "cancelled"
 
 
-async def test_a_long_job_keeps_its_lease(database: SqlDatabase) -> None:
+async def test_a_long_job_renews_its_lease(database: SqlDatabase) -> None:
     steps = Steps()
     lease = 6.0  # a busy machine can stall for a second or two
     job = Job("steps", steps, lease=lease)
@@ -276,7 +276,7 @@ async def due_at(database: SqlDatabase, job_id: str) -> datetime:
     return value or datetime.max.replace(tzinfo=UTC)
 
 
-async def test_who_lost_the_lease_changes_nothing_any_more(database: SqlDatabase) -> None:
+async def test_an_attempt_that_lost_its_lease_changes_nothing(database: SqlDatabase) -> None:
     queue = JobQueue(database, [Job("double", double)])
     job_id = await queue.enqueue("double", {"number": 1})
     jobs = {"double": Job("double", double)}
@@ -310,7 +310,7 @@ async def test_a_job_whose_last_attempt_vanished_fails(database: SqlDatabase) ->
     assert status.message == "the process that ran it ended"
 
 
-async def test_closing_gives_running_jobs_their_time(database: SqlDatabase) -> None:
+async def test_closing_waits_for_running_jobs(database: SqlDatabase) -> None:
     steps = Steps()
     async with running(database, Job("steps", steps), patience=20) as queue:
         job_id = await queue.enqueue("steps", {})
@@ -319,7 +319,7 @@ async def test_closing_gives_running_jobs_their_time(database: SqlDatabase) -> N
     assert (await queue.status(job_id)).state == "succeeded"
 
 
-async def test_what_does_not_end_in_time_is_taken_by_another_at_once(database: SqlDatabase) -> None:
+async def test_a_job_that_does_not_end_in_time_is_requeued_immediately(database: SqlDatabase) -> None:
     first, second = Steps(), Steps()
     async with running(database, Job("steps", first, lease=3600)) as queue:
         job_id = await queue.enqueue("steps", {})
@@ -332,7 +332,7 @@ async def test_what_does_not_end_in_time_is_taken_by_another_at_once(database: S
     assert (first.begun, second.begun) == (1, 1)
 
 
-async def test_so_many_jobs_run_at_once_and_no_more(database: SqlDatabase) -> None:
+async def test_concurrent_jobs_are_limited(database: SqlDatabase) -> None:
     most = now = 0
     four_run = asyncio.Event()
 
@@ -355,7 +355,7 @@ async def test_so_many_jobs_run_at_once_and_no_more(database: SqlDatabase) -> No
     assert most == 4
 
 
-async def test_a_job_that_pauses_continues_later_without_an_attempt_less(database: SqlDatabase) -> None:
+async def test_a_paused_job_continues_later_without_using_an_attempt(database: SqlDatabase) -> None:
     attempts: list[int] = []
 
     async def work(run: JobRun) -> Pause | None:
@@ -372,7 +372,7 @@ async def test_a_job_that_pauses_continues_later_without_an_attempt_less(databas
     assert (status.attempts, status.message) == (1, "a quarter")
 
 
-async def test_a_job_that_becomes_due_between_two_looks_is_not_forgotten(database: SqlDatabase) -> None:
+async def test_a_job_that_becomes_due_between_two_polls_is_not_missed(database: SqlDatabase) -> None:
     store = JobStore(database, 60)
     kinds = {"double": Job("double", double)}
     job_id, _ = await store.add(
@@ -411,7 +411,7 @@ async def test_a_paused_job_keeps_its_progress_and_can_be_cancelled(database: Sq
         assert (await queue.status(job_id)).state == "cancelled"
 
 
-async def test_no_concurrency_leaves_the_jobs_to_others(database: SqlDatabase) -> None:
+async def test_zero_concurrency_leaves_the_jobs_to_other_processes(database: SqlDatabase) -> None:
     none = JobsSettings.model_validate({"concurrency": 0})
     async with running(database, Job("double", double), settings=none) as queue:
         job_id = await queue.enqueue("double", {"number": 4})
@@ -419,14 +419,14 @@ async def test_no_concurrency_leaves_the_jobs_to_others(database: SqlDatabase) -
             assert (await reached(other, job_id, "succeeded")).result == {"doubled": 8}
 
 
-async def test_kinds_that_nobody_here_knows_stay_queued(database: SqlDatabase) -> None:
+async def test_jobs_of_unknown_kinds_remain_queued(database: SqlDatabase) -> None:
     unknown = await JobQueue(database, [Job("unknown", double)]).enqueue("unknown", {"number": 1})
     async with running(database, Job("double", double)) as queue:
         await reached(queue, await queue.enqueue("double", {"number": 1}), "succeeded")
         assert (await queue.status(unknown)).state == "queued"
 
 
-async def test_finished_jobs_are_forgotten_but_not_within_their_period(database: SqlDatabase) -> None:
+async def test_finished_jobs_are_deleted_but_not_within_their_period(database: SqlDatabase) -> None:
     daily = Job("daily", double, every=86_400 * 365)
     store = JobStore(database, 0)
     jobs = {"daily": daily, "double": Job("double", double)}

@@ -38,11 +38,11 @@ def in_memory(clock: FrozenClock) -> Limiter:
     return MovingWindowLimiter(MemoryWindows(max_keys=1000, clock=clock.micros), clock=clock.seconds)
 
 
-def test_the_promises_hold_on_real_time() -> None:
+def test_the_contract_holds_in_real_time() -> None:
     assert check_limiter(lambda _: MovingWindowLimiter(MemoryWindows(max_keys=1000)), real_time=True) == []
 
 
-async def test_strategies_of_the_limits_package_see_the_same_windows(
+async def test_strategies_of_the_limits_package_share_the_windows(
     limiter: MovingWindowLimiter, clock: FrozenClock
 ) -> None:
     rate, item = Rate(2, 60), window_item(2, 60)

@@ -17,7 +17,7 @@ def limiter_of(windows: MemoryWindows, clock: FrozenClock) -> MovingWindowLimite
     return MovingWindowLimiter(windows, clock=clock.seconds)
 
 
-async def test_no_more_keys_are_kept_than_allowed(clock: FrozenClock) -> None:
+async def test_the_number_of_keys_is_limited(clock: FrozenClock) -> None:
     windows = MemoryWindows(max_keys=100, clock=clock.micros)
     limiter = limiter_of(windows, clock)
     for number in range(1000):
@@ -26,7 +26,7 @@ async def test_no_more_keys_are_kept_than_allowed(clock: FrozenClock) -> None:
     assert len(windows) == 100
 
 
-async def test_a_client_that_keeps_asking_is_not_forgotten_for_others(clock: FrozenClock) -> None:
+async def test_an_active_client_is_not_evicted(clock: FrozenClock) -> None:
     limiter = limiter_of(MemoryWindows(max_keys=10, clock=clock.micros), clock)
     await limiter.take(per_hour(1), "busy", 1)
     for number in range(200):
@@ -42,7 +42,7 @@ async def test_the_client_with_the_oldest_request_is_forgotten_first(clock: Froz
     assert remaining == [0, 2, 1, 1]
 
 
-async def test_windows_that_are_over_make_room_for_new_ones(clock: FrozenClock) -> None:
+async def test_expired_windows_make_room_for_new_ones(clock: FrozenClock) -> None:
     windows = MemoryWindows(max_keys=1000, clock=clock.micros)
     limiter = limiter_of(windows, clock)
     for number in range(1000):
@@ -55,7 +55,7 @@ async def test_windows_that_are_over_make_room_for_new_ones(clock: FrozenClock) 
     assert len(windows) == 500
 
 
-async def test_looking_at_clients_remembers_none_of_them(clock: FrozenClock) -> None:
+async def test_peeking_stores_no_clients(clock: FrozenClock) -> None:
     windows = MemoryWindows(max_keys=1000, clock=clock.micros)
     limiter = limiter_of(windows, clock)
     for number in range(50):
@@ -64,7 +64,7 @@ async def test_looking_at_clients_remembers_none_of_them(clock: FrozenClock) -> 
     assert len(windows) == 0
 
 
-async def test_a_window_that_becomes_empty_is_forgotten(clock: FrozenClock) -> None:
+async def test_an_empty_window_is_removed(clock: FrozenClock) -> None:
     windows = MemoryWindows(max_keys=1000, clock=clock.micros)
     limiter = limiter_of(windows, clock)
     await limiter.take(per_hour(5), "a", 1)
@@ -72,7 +72,7 @@ async def test_a_window_that_becomes_empty_is_forgotten(clock: FrozenClock) -> N
     assert len(windows) == 0
 
 
-async def test_a_window_in_long_use_does_not_grow(clock: FrozenClock) -> None:
+async def test_a_long_used_window_does_not_grow(clock: FrozenClock) -> None:
     windows = MemoryWindows(max_keys=1000, clock=clock.micros)
     limiter = limiter_of(windows, clock)
     for _ in range(20_000):
@@ -82,7 +82,7 @@ async def test_a_window_in_long_use_does_not_grow(clock: FrozenClock) -> None:
     assert len(window.times) == len(window.amounts) <= 2 * 100 + 20
 
 
-async def test_everything_is_forgotten_at_once(clock: FrozenClock) -> None:
+async def test_reset_removes_every_window(clock: FrozenClock) -> None:
     windows = MemoryWindows(max_keys=1000, clock=clock.micros)
     limiter = limiter_of(windows, clock)
     for number in range(50):
@@ -91,7 +91,7 @@ async def test_everything_is_forgotten_at_once(clock: FrozenClock) -> None:
     assert (await limiter.peek(per_hour(5), "client 1")).remaining == 5
 
 
-async def test_without_another_clock_windows_are_measured_in_seconds() -> None:
+async def test_windows_are_measured_in_seconds_by_default() -> None:
     limiter = MovingWindowLimiter(MemoryWindows(max_keys=10))
     before = await limiter.peek(per_minute(2), "a")
     taken = await limiter.take(per_minute(2), "a", 1)
@@ -99,6 +99,6 @@ async def test_without_another_clock_windows_are_measured_in_seconds() -> None:
     assert before.reset_at + 60 - 1e-5 <= taken.reset_at <= after.reset_at + 60 + 1e-5
 
 
-async def test_what_is_no_storage_of_the_limits_package_is_refused() -> None:
+async def test_an_invalid_storage_is_refused() -> None:
     with pytest.raises(TypeError, match="must be a storage"):
         MovingWindowLimiter(object())  # type: ignore[arg-type]  # the point of the test

@@ -126,11 +126,11 @@ class Comparison(RuleBasedStateMachine):
         self.peek(rate, key)
 
 
-def test_memory_counts_like_the_plain_limiter() -> None:
+def test_memory_counts_like_the_reference_limiter() -> None:
     run_state_machine_as_test(Comparison, settings=settings(max_examples=examples(80), stateful_step_count=40))
 
 
-def test_redis_counts_like_the_plain_limiter(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redis_counts_like_the_reference_limiter(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Comparison, "redis_url", redis_url)
     quick = settings(max_examples=examples(25), stateful_step_count=30, suppress_health_check=[HealthCheck.too_slow])
     run_state_machine_as_test(Comparison, settings=quick)

@@ -70,7 +70,7 @@ def is_available(connection: RedisConnection) -> bool:
 BEGIN, END = ("warning", "server is unavailable"), ("info", "server is available again")
 
 
-async def test_a_stopped_server_is_an_error_and_one_line_in_the_log(server: RedisServer, host: Host) -> None:
+async def test_a_stopped_server_is_an_error_and_one_log_line(server: RedisServer, host: Host) -> None:
     server.stop()
     assert await host.failures(1000) == 1000
     assert host.events() == [BEGIN]
@@ -78,7 +78,7 @@ async def test_a_stopped_server_is_an_error_and_one_line_in_the_log(server: Redi
     assert host.log[0]["reason"]
 
 
-async def test_a_frozen_server_costs_one_timeout_and_one_line_in_the_log(server: RedisServer, host: Host) -> None:
+async def test_a_frozen_server_costs_one_timeout_and_one_log_line(server: RedisServer, host: Host) -> None:
     server.freeze()
     async with asyncio.timeout(60):  # one timeout per call would take 500 seconds
         assert await host.failures(1000) == 1000
@@ -86,7 +86,7 @@ async def test_a_frozen_server_costs_one_timeout_and_one_line_in_the_log(server:
     assert f"{TIMEOUT} s" in host.log[0]["reason"]
 
 
-async def test_after_the_first_failure_calls_fail_without_waiting(server: RedisServer, host: Host) -> None:
+async def test_calls_fail_immediately_after_the_first_failure(server: RedisServer, host: Host) -> None:
     server.freeze()
     with pytest.raises(BackendError, match=f"unavailable: no response within {TIMEOUT} s"):
         await host.cache.get("a")
@@ -95,7 +95,7 @@ async def test_after_the_first_failure_calls_fail_without_waiting(server: RedisS
             call.send(None)  # a coroutine that suspends would return here
 
 
-async def test_a_crowd_before_a_frozen_server_fails_together(server: RedisServer, host: Host) -> None:
+async def test_concurrent_calls_to_a_frozen_server_fail_together(server: RedisServer, host: Host) -> None:
     server.freeze()
     async with asyncio.timeout(30):  # sequential timeouts would take 50 seconds
         statuses = await asyncio.gather(*(host.limiter.take(RATE, "a", 1) for _ in range(2000)), return_exceptions=True)
@@ -103,7 +103,7 @@ async def test_a_crowd_before_a_frozen_server_fails_together(server: RedisServer
     assert host.events() == [BEGIN]
 
 
-async def test_a_server_that_is_back_counts_again_after_the_pause(server: RedisServer, host: Host) -> None:
+async def test_counting_resumes_once_the_server_is_back(server: RedisServer, host: Host) -> None:
     server.stop()
     assert await host.failures(10) == 10
     server.start()
@@ -117,7 +117,9 @@ async def test_a_server_that_is_back_counts_again_after_the_pause(server: RedisS
     assert await host.failures(10) == 0
 
 
-async def test_a_server_that_thaws_counts_again_and_counts_no_probe(server: RedisServer, host: Host) -> None:
+async def test_counting_resumes_once_a_frozen_server_thaws_and_probes_are_not_counted(
+    server: RedisServer, host: Host
+) -> None:
     server.freeze()
     for _ in range(5):
         host.clock.advance(1)
@@ -150,7 +152,7 @@ async def test_restarts_between_calls_go_unnoticed(server: RedisServer, host: Ho
     assert host.events() == []
 
 
-async def test_a_server_that_is_not_there_yet_is_no_error_at_the_start(server: RedisServer) -> None:
+async def test_an_unavailable_server_at_start_up_is_not_an_error(server: RedisServer) -> None:
     server.stop()
     clock = FrozenClock()
     connection = RedisConnection(server.url, timeout=TIMEOUT, clock=clock.seconds)
@@ -169,7 +171,7 @@ async def test_a_server_that_is_not_there_yet_is_no_error_at_the_start(server: R
     await cache.close()
 
 
-async def test_a_crowd_before_a_healthy_server_is_no_outage(host: Host) -> None:
+async def test_many_concurrent_calls_to_a_healthy_server_are_not_an_outage(host: Host) -> None:
     results = await asyncio.gather(
         *(host.limiter.take(RATE, "a", 1) for _ in range(3000)), *(host.cache.get("a") for _ in range(1000))
     )
@@ -177,7 +179,7 @@ async def test_a_crowd_before_a_healthy_server_is_no_outage(host: Host) -> None:
     assert host.events() == []
 
 
-async def test_a_process_that_was_too_busy_to_connect_is_no_outage(server: RedisServer) -> None:
+async def test_a_process_too_busy_to_connect_is_not_an_outage(server: RedisServer) -> None:
     connection = RedisConnection(server.url, timeout=0.02)
     with structlog.testing.capture_logs() as log:
         connecting = asyncio.create_task(connection.open())
@@ -212,7 +214,7 @@ async def test_callers_that_leave_do_not_mix_up_the_responses_of_others(server: 
     assert host.events() == []
 
 
-async def test_callers_that_leave_a_frozen_server_leave_a_probe_to_the_next(server: RedisServer, host: Host) -> None:
+async def test_a_cancelled_probe_is_left_to_the_next_caller(server: RedisServer, host: Host) -> None:
     server.freeze()
     assert await host.failures(1) == 1
     host.clock.advance(1)
@@ -251,7 +253,7 @@ async def test_a_connection_that_is_closed_can_be_opened_again(host: Host) -> No
     assert (await host.limiter.take(RATE, "a", 1)).remaining == RATE.requests - 2
 
 
-async def test_whoever_closes_first_leaves_the_connections_to_the_other(server: RedisServer, host: Host) -> None:
+async def test_the_connection_is_open_until_its_last_user_closes_it(server: RedisServer, host: Host) -> None:
     def connections() -> int:
         with server.client() as admin:
             return len(admin.client_list()) - 1
@@ -267,7 +269,7 @@ async def test_whoever_closes_first_leaves_the_connections_to_the_other(server: 
 
 @pytest.mark.services
 @pytest.mark.parametrize("host_part", ["wrong-password@127.0.0.1", ":wrong-password@127.0.0.1"])
-async def test_a_wrong_password_is_an_outage_that_does_not_show_it(
+async def test_a_wrong_password_is_an_outage_and_is_not_shown(
     tmp_path_factory: pytest.TempPathFactory, host_part: str
 ) -> None:
     with own_redis(tmp_path_factory.mktemp("redis"), "--requirepass", "right-password") as server:

@@ -16,7 +16,7 @@ async def keys_of(connection: RedisConnection) -> list[bytes]:
     return [key async for key in connection.client.scan_iter(f"{connection.prefix}:*", count=1000)]
 
 
-async def test_without_another_clock_the_reset_is_a_window_away(connection: RedisConnection) -> None:
+async def test_the_reset_is_one_window_away_by_default(connection: RedisConnection) -> None:
     limiter = MovingWindowLimiter(RedisWindows(connection))
     before = time.time()
     status = await limiter.take(per_minute(1), "a", 1)
@@ -28,7 +28,7 @@ async def test_without_another_clock_the_reset_is_a_window_away(connection: Redi
     assert not refused.allowed
 
 
-async def test_hosts_whose_clocks_differ_count_together(connection: RedisConnection) -> None:
+async def test_hosts_with_different_clocks_share_their_counts(connection: RedisConnection) -> None:
     rate = Rate(3, 3600)
     slow = MovingWindowLimiter(RedisWindows(connection), clock=lambda: 1000.0)
     fast = MovingWindowLimiter(RedisWindows(connection), clock=lambda: 1_000_000.0)
@@ -42,7 +42,7 @@ async def test_hosts_whose_clocks_differ_count_together(connection: RedisConnect
     assert 0 < (await slow.peek(rate, "a")).reset_at - 1000 <= 3600
 
 
-async def test_keys_vanish_with_their_window(connection: RedisConnection) -> None:
+async def test_keys_expire_with_their_window(connection: RedisConnection) -> None:
     limiter = MovingWindowLimiter(RedisWindows(connection))
     await limiter.take(per_minute(5), "a", 1)
     [key] = await keys_of(connection)
@@ -53,7 +53,7 @@ async def test_keys_vanish_with_their_window(connection: RedisConnection) -> Non
     assert await keys_of(connection) == []
 
 
-async def test_keys_do_not_show_the_address_of_the_client(connection: RedisConnection) -> None:
+async def test_keys_do_not_contain_the_clients_ip_address(connection: RedisConnection) -> None:
     limiter = MovingWindowLimiter(RedisWindows(connection))
     await limiter.take(per_hour(5), "qr-code-generator/203.0.113.7", 1)
     [key] = await keys_of(connection)
@@ -61,7 +61,7 @@ async def test_keys_do_not_show_the_address_of_the_client(connection: RedisConne
     assert len(key) < 120
 
 
-async def test_a_full_window_stays_small(connection: RedisConnection) -> None:
+async def test_a_full_window_is_small(connection: RedisConnection) -> None:
     limiter = MovingWindowLimiter(RedisWindows(connection))
     for _ in range(400):
         await limiter.take(per_hour(300), "a", 1)
@@ -70,7 +70,7 @@ async def test_a_full_window_stays_small(connection: RedisConnection) -> None:
     assert (await connection.client.memory_usage(key, samples=0) or 0) in range(1, 300 * 20)
 
 
-async def test_a_request_is_counted_in_one_command(server: RedisServer) -> None:
+async def test_a_request_is_counted_with_one_command(server: RedisServer) -> None:
     async with connected(server.url) as connection:
         limiter = MovingWindowLimiter(RedisWindows(connection))
         await limiter.take(per_hour(100), "a", 1)
@@ -83,7 +83,7 @@ async def test_a_request_is_counted_in_one_command(server: RedisServer) -> None:
         assert after.get(other) == before.get(other)
 
 
-async def test_a_server_that_lost_its_scripts_gets_them_again(server: RedisServer) -> None:
+async def test_lost_scripts_are_reloaded(server: RedisServer) -> None:
     async with connected(server.url) as connection:
         limiter = MovingWindowLimiter(RedisWindows(connection))
         await limiter.take(per_hour(100), "a", 1)
@@ -92,7 +92,7 @@ async def test_a_server_that_lost_its_scripts_gets_them_again(server: RedisServe
 
 
 @pytest.mark.parametrize("foreign", ["text", "list", "empty count", "hash"])
-async def test_what_is_not_a_window_is_replaced_by_one(connection: RedisConnection, foreign: str) -> None:
+async def test_an_invalid_window_is_replaced(connection: RedisConnection, foreign: str) -> None:
     limiter = MovingWindowLimiter(RedisWindows(connection))
     await limiter.take(per_hour(10), "a", 1)
     [key] = await keys_of(connection)

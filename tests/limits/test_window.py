@@ -14,7 +14,7 @@ def test_different_identifiers_never_share_a_key(first: list[str], second: list[
     assert (item.key_for(*first) == item.key_for(*second)) == (first == second)
 
 
-def test_identifiers_that_read_the_same_when_joined_have_keys_of_their_own() -> None:
+def test_identifiers_that_look_the_same_when_joined_have_separate_keys() -> None:
     item = window_item(300, 3600)
     assert len({item.key_for(*parts) for parts in [("a/b", "c"), ("a", "b/c"), ("a/b/c",), ("a", "b", "c")]}) == 4
 

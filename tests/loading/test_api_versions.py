@@ -36,7 +36,7 @@ def host_of_api(folder: Path, api: str) -> None:
         ("3", {"silent": "incompatible", "one": "incompatible", "two": "active"}, {"two"}),
     ],
 )
-def test_a_host_takes_its_own_interface_and_the_one_before(
+def test_a_host_accepts_its_own_api_version_and_the_previous_one(
     tmp_path: Path, host: str, statuses: dict[str, str], warned: set[str]
 ) -> None:
     site = tmp_path / "own"
@@ -83,7 +83,7 @@ def pressroom_rate_limits():
 """
 
 
-def test_a_host_that_deprecates_a_name_warns_of_the_plugins_that_use_it(tmp_path: Path) -> None:
+def test_plugins_that_use_a_deprecated_name_get_a_warning(tmp_path: Path) -> None:
     site = tmp_path / "own"
     host_of_api(site, "2")
     module = site / "pressroom" / "sdk" / "__init__.py"
@@ -111,7 +111,7 @@ def test_a_host_that_deprecates_a_name_warns_of_the_plugins_that_use_it(tmp_path
     assert message in checks["plugin using"]["message"]
 
 
-def test_a_plugin_that_states_no_interface_is_warned_of(tmp_path: Path) -> None:
+def test_a_plugin_without_an_api_version_gets_a_warning(tmp_path: Path) -> None:
     site = tmp_path / "own"
     install_plugin(site, "silent")
     install_plugin(site, "one", STATING.replace('"API"', '"1"'))
@@ -139,7 +139,7 @@ async def count_words(text: str) -> int:
 '''
 
 
-def test_a_package_needs_no_more_than_a_marked_function(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_package_needs_only_a_decorated_function(tmp_path: Path, compile_with: Compile) -> None:
     compiled = compile_with(install_plugin(tmp_path, "tally", BARE))
     record = record_of(compiled, "tally")
     assert (record.status, record.title, record.summary) == ("active", "Tally", "Tally")

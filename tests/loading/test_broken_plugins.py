@@ -34,7 +34,7 @@ def assert_told(compiled: LoadedApp, expected: Iterable[Expected]) -> None:
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_plugin_is_taken_out_alone_and_whole(name: str, tmp_path: Path, compile_with: Compile) -> None:
+def test_a_broken_plugin_is_removed_alone_and_completely(name: str, tmp_path: Path, compile_with: Compile) -> None:
     broken = BROKEN[name](tmp_path / "site")
     compiled = compile_with(broken, healthy(tmp_path / "site"))
     assert_told(compiled, broken.expected)
@@ -45,7 +45,7 @@ def test_a_broken_plugin_is_taken_out_alone_and_whole(name: str, tmp_path: Path,
 
 
 @pytest.mark.parametrize("name", imports.FAULTS)
-def test_only_a_failed_import_is_forgotten(name: str, tmp_path: Path, compile_with: Compile) -> None:
+def test_only_modules_of_a_failed_import_are_removed(name: str, tmp_path: Path, compile_with: Compile) -> None:
     broken = imports.FAULTS[name](tmp_path / "site")
     compile_with(broken)
     remaining = {module.partition(".")[0] for module in sys.modules} & set(broken.packages)

@@ -32,7 +32,7 @@ def pressroom_mcp_tools():
 """
 
 
-def test_the_values_of_a_text_and_of_a_list_are_those_of_the_server(tmp_path: Path, compile_with: Compile) -> None:
+def test_string_and_list_choices_come_from_the_server(tmp_path: Path, compile_with: Compile) -> None:
     params = compile_with(install_plugin(tmp_path, "words", SOUND + TOOL)).catalog.tools["count"].params
 
     fields = input_schema(params)["properties"]

@@ -36,7 +36,7 @@ def assert_in(words: tuple[str, ...], text: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXEMPLARY)
-def test_each_command_tells_of_a_broken_plugin(name: str, tmp_path: Path) -> None:
+def test_each_command_reports_a_broken_plugin(name: str, tmp_path: Path) -> None:
     broken = BROKEN[name](tmp_path)
     commands = ["plugins list --json", "doctor --json", "catalog --json", f"plugins show {broken.expected[0].id}"]
     (listed, list_output), (checked, doctor_output), (_, catalog), (shown, shown_output) = run(
@@ -80,7 +80,7 @@ PLUGIN = Plugin(id="$id", api="1", title="Cloud", summary="For tests.", config=C
 """
 
 
-def test_the_settings_of_a_plugin_are_listed_with_their_values_and_secrets_masked(tmp_path: Path) -> None:
+def test_plugin_settings_are_listed_with_values_and_masked_secrets(tmp_path: Path) -> None:
     installed = install_plugin(tmp_path, "cloud", f"from pydantic import SecretStr\n{SOUND}{CONFIGURED}")
     config = {"language": "de", "token": "nutmeg", "account": "acme"}
     distribution = Distribution(installed.folder, {"cloud": {"config": config}})
@@ -102,7 +102,7 @@ def test_the_settings_of_a_plugin_are_listed_with_their_values_and_secrets_maske
     assert json.loads(broken)[0]["settings"] == []
 
 
-def test_people_read_the_same_as_programs(tmp_path: Path) -> None:
+def test_human_readable_output_matches_json(tmp_path: Path) -> None:
     broken = [BROKEN[name](tmp_path) for name in EXEMPLARY]
     (listed, list_output), (checked, doctor_output) = run(["plugins list", "doctor"], tmp_path, *broken)
     assert (listed, checked) == (1, 1)
@@ -122,7 +122,7 @@ def assert_a_line(output: str, *words: str) -> None:
     assert any(all(word in line for word in words) for line in output.splitlines()), (words, output)
 
 
-def test_a_slow_import_is_a_remark_of_both(tmp_path: Path) -> None:
+def test_both_commands_report_a_slow_import(tmp_path: Path) -> None:
     (listed, list_output), (checked, doctor_output) = run(["plugins list", "doctor"], tmp_path, slow(tmp_path))
     assert (listed, checked) == (0, 0)
     assert "import took 0." in list_output

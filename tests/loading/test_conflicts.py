@@ -27,32 +27,32 @@ async def generate{number}(params: TextParams, call: Call) -> Artifact: ...
     return install_plugin(site, id_, f"{SOUND}{body}\n@hookimpl\ndef pressroom_generators():\n    return [{names}]\n")
 
 
-def test_of_three_plugins_that_overlap_in_pairs_none_is_used(tmp_path: Path, compile_with: Compile) -> None:
+def test_three_plugins_that_conflict_in_pairs_are_all_unused(tmp_path: Path, compile_with: Compile) -> None:
     installed = [offering(tmp_path, *ids) for ids in (("one", "a"), ("two", "a", "b"), ("three", "b"), ("four", "c"))]
     compiled = compile_with(*installed)
     assert statuses(compiled) == {"one": "conflict", "two": "conflict", "three": "conflict", "four": "active"}
     assert sorted(compiled.catalog.tools) == ["c", "qr-code-generator"]
 
 
-def test_who_loses_against_a_built_in_plugin_takes_nobody_along(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_plugin_that_conflicts_with_a_built_in_one_affects_no_others(tmp_path: Path, compile_with: Compile) -> None:
     greedy, modest = offering(tmp_path, "greedy", "qr-code-generator", "a"), offering(tmp_path, "modest", "a")
     assert statuses(compile_with(greedy, modest)) == {"greedy": "conflict", "modest": "active"}
 
 
-def test_who_misses_a_requirement_takes_nobody_along(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_plugin_without_its_requirement_affects_no_others(tmp_path: Path, compile_with: Compile) -> None:
     lonely = needing(tmp_path, "lonely", "gone", more="\nshout = shout\n")
     rival = offering(tmp_path, "rival", "lonely")
     assert statuses(compile_with(lonely, rival)) == {"lonely": "broken", "rival": "active"}
 
 
-def test_switching_one_of_two_rivals_off_settles_their_conflict(tmp_path: Path, compile_with: Compile) -> None:
+def test_disabling_one_of_two_rivals_resolves_their_conflict(tmp_path: Path, compile_with: Compile) -> None:
     installed = BROKEN["duplicate_slug"](tmp_path)
     compiled = compile_with(installed, plugins={"duplicate_slug_too": {"enabled": False}})
     assert statuses(compiled) == {"duplicate_slug": "active", "duplicate_slug_too": "disabled"}
     assert "duplicate-slug" in compiled.catalog.tools
 
 
-def test_a_slug_and_an_mcp_name_are_names_alike(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_slug_conflicts_with_an_equal_mcp_name(tmp_path: Path, compile_with: Compile) -> None:
     tool = """
 class Count(BaseModel):
     words: int
@@ -83,7 +83,7 @@ def pressroom_mcp_tools():
 
 
 @pytest.mark.parametrize(("name", "alias"), [("count", "first"), ("first", "count"), ("count", "a-name")])
-def test_an_alias_is_a_name_like_any_other(tmp_path: Path, compile_with: Compile, name: str, alias: str) -> None:
+def test_an_alias_conflicts_like_any_other_name(tmp_path: Path, compile_with: Compile, name: str, alias: str) -> None:
     def counting(id_: str, name: str, alias: str) -> Distribution:
         tool = COUNT.replace("$name", name).replace("$aliases", repr(alias))
         return install_plugin(tmp_path, id_, SOUND + tool)
@@ -115,7 +115,7 @@ def test_a_generator_may_have_its_slug_as_its_mcp_name(tmp_path: Path, compile_w
         ("Authenticator('badge', print)", "Authenticator('badge', print)", "the authenticator badge"),
     ],
 )
-def test_other_names_are_claimed_as_well(
+def test_other_names_can_conflict_too(
     first: str, second: str, claim: str, tmp_path: Path, compile_with: Compile
 ) -> None:
     hooks = {
@@ -134,7 +134,7 @@ def test_other_names_are_claimed_as_well(
     assert record_of(compiled, "second").error == f"{claim} is offered by first too"
 
 
-def test_routes_of_different_methods_share_a_path(tmp_path: Path, compile_with: Compile) -> None:
+def test_routes_with_different_methods_share_a_path(tmp_path: Path, compile_with: Compile) -> None:
     installed = [
         install_plugin(
             tmp_path, id_, f"{SOUND}\n@hookimpl\ndef pressroom_routes():\n    return [Route('/a', print, {m})]\n"
@@ -144,9 +144,7 @@ def test_routes_of_different_methods_share_a_path(tmp_path: Path, compile_with: 
     assert statuses(compile_with(*installed)) == {"reader": "active", "writer": "active"}
 
 
-def test_rate_limits_of_two_plugins_count_apart_even_if_they_are_called_alike(
-    tmp_path: Path, compile_with: Compile
-) -> None:
+def test_rate_limits_of_two_plugins_are_separate_despite_equal_names(tmp_path: Path, compile_with: Compile) -> None:
     hook = "\n@hookimpl\ndef pressroom_rate_limits():\n    yield RateLimit('default', lambda tool, plan: per_day(9))\n"
     compiled = compile_with(*(install_plugin(tmp_path, id_, SOUND + hook) for id_ in ("first", "second")))
     limits = compiled.catalog.plans["anonymous"].tools["first"].limits
@@ -157,7 +155,7 @@ def test_rate_limits_of_two_plugins_count_apart_even_if_they_are_called_alike(
     ]
 
 
-def test_two_plugins_cannot_be_one_module(tmp_path: Path, compile_with: Compile) -> None:
+def test_two_plugins_cannot_share_a_module(tmp_path: Path, compile_with: Compile) -> None:
     module = filled(SOUND, "first") + "\nSECOND = Plugin(id='second', title='Second', summary='For tests.')\n"
     install(tmp_path, "acme-both", {"acme_both.py": module}, {"first": "acme_both", "second": "acme_both:SECOND"})
     compiled = compile_with(Distribution(tmp_path, {"first": {}, "second": {}}))

@@ -52,14 +52,14 @@ def ctrl_c() -> Iterator[None]:
 
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("id_", CTRL_C)
-def test_ctrl_c_is_no_failure_of_a_plugin(id_: str, tmp_path: Path, compile_with: Compile) -> None:
+def test_ctrl_c_is_not_a_plugin_failure(id_: str, tmp_path: Path, compile_with: Compile) -> None:
     with pytest.raises(KeyboardInterrupt, match=f"while {id_} was being loaded"):
         compile_with(install_plugin(tmp_path, id_, CTRL_C[id_]))
     assert ("acme_at_import" in sys.modules, "acme_at_import.helper" in sys.modules) == (False, False)
 
 
 @pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_at_an_import_ends_the_command_and_names_what_it_waited_for(tmp_path: Path) -> None:
+def test_ctrl_c_during_an_import_ends_the_command_and_names_the_plugin(tmp_path: Path) -> None:
     install_plugin(tmp_path, "at_import", CTRL_C["at_import"])
     result = command(tmp_path, "plugins", "list", "--json", plugins="at_import")
     assert result.returncode == 130
@@ -95,7 +95,7 @@ def pressroom_rate_limits():
 
 
 @pytest.mark.parametrize("arguments", [("plugins", "list"), ("doctor",), ("catalog",), ("openapi",)])
-def test_what_a_plugin_prints_while_it_is_loaded_does_not_get_into_json(
+def test_output_printed_by_a_plugin_during_loading_is_kept_out_of_json(
     arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
     install_plugin(tmp_path, "printing", PRINTING)
@@ -112,7 +112,7 @@ def test_what_a_plugin_prints_while_it_is_loaded_does_not_get_into_json(
     ]
 
 
-def test_a_plugin_that_replaces_standard_output_does_not_keep_it(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_plugin_that_replaces_standard_output_is_reverted(tmp_path: Path, compile_with: Compile) -> None:
     before = sys.stdout
     compile_with(install_plugin(tmp_path, "greedy", f"import io, sys; sys.stdout = io.StringIO()\n{SOUND}"))
     assert sys.stdout is before
@@ -128,13 +128,13 @@ def test_a_slow_import_is_measured_and_reported(tmp_path: Path, compile_with: Co
     assert sorted(compiled.catalog.tools) == ["healthy", "qr-code-generator", "slow"]
 
 
-def test_the_time_of_a_failed_import_is_known_too(tmp_path: Path, compile_with: Compile) -> None:
+def test_the_time_of_a_failed_import_is_measured_too(tmp_path: Path, compile_with: Compile) -> None:
     module = f"import time; time.sleep({SLOW_SECONDS}); raise ValueError\n"
     compiled = compile_with(install_plugin(tmp_path, "slow_and_broken", module))
     assert compiled.plugins.failed[0].import_seconds >= SLOW_SECONDS
 
 
-def test_loading_twice_in_one_process_comes_to_the_same(tmp_path: Path, compile_with: Compile) -> None:
+def test_loading_twice_in_one_process_has_the_same_result(tmp_path: Path, compile_with: Compile) -> None:
     installed = [healthy(tmp_path), *(factory(tmp_path) for factory in BROKEN.values())]
     first, second = compile_with(*installed), compile_with(*installed)
 
@@ -145,7 +145,7 @@ def test_loading_twice_in_one_process_comes_to_the_same(tmp_path: Path, compile_
     assert list(first.catalog.tools) == list(second.catalog.tools) == ["healthy", "qr-code-generator"]
 
 
-def test_a_plugin_that_was_mended_works_the_next_time(tmp_path: Path) -> None:
+def test_a_fixed_plugin_works_the_next_time(tmp_path: Path) -> None:
     settings = settings_for_test({"plugins": {"mended": {}}}, tmp_path / "data")
     installed = install_plugin(tmp_path, "mended", "from acme_mended.helper import missing\n" + SOUND)
     with on_path(installed.folder):
@@ -177,7 +177,7 @@ def test_the_message_says_where_to_correct_the_source(
     assert "authors" not in record.hint
 
 
-def test_proxies_at_the_top_of_a_module_are_left_alone(tmp_path: Path, compile_with: Compile) -> None:
+def test_module_level_proxies_are_not_touched(tmp_path: Path, compile_with: Compile) -> None:
     module = (
         SOUND
         + """
@@ -199,7 +199,7 @@ def test_a_plugin_without_hooks_is_active(tmp_path: Path, compile_with: Compile)
     assert (record.status, record.title, record.contributes) == ("active", "The plugin silent", ())
 
 
-def test_two_plugins_may_share_a_package_and_one_of_them_be_broken(tmp_path: Path, compile_with: Compile) -> None:
+def test_two_plugins_may_share_a_package_although_one_is_broken(tmp_path: Path, compile_with: Compile) -> None:
     shared = "import acme_pair.common\n"
     files = {
         "acme_pair/__init__.py": "",
@@ -216,7 +216,7 @@ def test_two_plugins_may_share_a_package_and_one_of_them_be_broken(tmp_path: Pat
     assert ours == ["acme_pair", "acme_pair.common", "acme_pair.second"]
 
 
-def test_two_hosts_that_load_at_once_leave_the_process_able_to_end() -> None:
+def test_two_hosts_that_load_concurrently_restore_os_exit() -> None:
     first, second = no_exit(), no_exit()
     first.__enter__()
     second.__enter__()

@@ -181,12 +181,12 @@ def documented(source: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("contract", PROMISED, ids=lambda contract: contract.__name__)
-def test_the_names_of_a_contract_are_the_promised_ones(contract: ModuleType) -> None:
+def test_a_contract_exports_the_promised_names(contract: ModuleType) -> None:
     assert sorted(contract.__all__) == sorted(PROMISED[contract])
 
 
 @pytest.mark.parametrize("contract", PROMISED, ids=lambda contract: contract.__name__)
-def test_a_contract_says_its_version_and_how_it_changes(contract: ModuleType) -> None:
+def test_a_contract_has_a_version_and_documents_changes(contract: ModuleType) -> None:
     assert contract.CONTRACT_VERSION == "1"
     assert contract.CONTRACT_VERSION in ACCEPTED_APIS
     assert "`CONTRACT_VERSION`" in str(contract.__doc__)

@@ -27,9 +27,7 @@ def implementing(body: str) -> str:
     return f"{SOUND}\nfrom pressroom.sdk import IndexEntry\n{hook}"
 
 
-def test_a_plugin_reads_what_others_contributed_in_the_order_of_their_ids(
-    tmp_path: Path, compile_with: Compile
-) -> None:
+def test_contributions_are_read_in_order_of_plugin_id(tmp_path: Path, compile_with: Compile) -> None:
     compiled = compile_with(
         install_plugin(tmp_path, "weather", OFFERING),
         install_plugin(tmp_path, "zurich", implementing("return [IndexEntry(plugin.id, '/z')]")),
@@ -63,9 +61,7 @@ def test_a_record_of_the_wrong_type_breaks_the_plugin_that_yields_it(tmp_path: P
     assert compiled.plugins.contexts["weather"].extensions.of("pressroom_weather_stations") == ()
 
 
-def test_the_type_of_records_is_found_if_other_names_are_imported_for_type_checkers(
-    tmp_path: Path, compile_with: Compile
-) -> None:
+def test_record_types_are_resolved_despite_type_checking_imports(tmp_path: Path, compile_with: Compile) -> None:
     imports = "from collections.abc import Iterable\n"
     for_checkers = (
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from pressroom.sdk import PluginContext\n    "
@@ -79,7 +75,7 @@ def test_the_type_of_records_is_found_if_other_names_are_imported_for_type_check
     assert "an iterable of IndexEntry" in record_of(compiled, "rainy").error
 
 
-def test_a_record_without_the_field_that_must_be_unique_is_named(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_record_without_its_unique_field_is_reported(tmp_path: Path, compile_with: Compile) -> None:
     offering = OFFERING.replace("Iterable[IndexEntry]", "Iterable").replace(
         "hookspecs=Specs", "hookspecs=Specs, unique={'pressroom_weather_stations': 'path'}"
     )
@@ -90,7 +86,7 @@ def test_a_record_without_the_field_that_must_be_unique_is_named(tmp_path: Path,
     assert "pressroom_weather_stations: path must be a text that is not empty" in record_of(compiled, "rainy").error
 
 
-def test_a_plugin_reaches_those_that_it_requires(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_plugin_can_reach_those_it_requires(tmp_path: Path, compile_with: Compile) -> None:
     needing = SOUND + '\nPLUGIN = Plugin(id="$id", title="T", summary="S", requires=("weather",))\n'
     compiled = compile_with(
         install_plugin(tmp_path, "weather", OFFERING),
@@ -106,7 +102,7 @@ def test_a_plugin_reaches_those_that_it_requires(tmp_path: Path, compile_with: C
         contexts["zurich"].extensions.of("pressroom_weather_stations")
 
 
-def test_what_falls_out_later_takes_its_contributions_along(tmp_path: Path, compile_with: Compile) -> None:
+def test_contributions_of_a_plugin_dropped_later_are_removed(tmp_path: Path, compile_with: Compile) -> None:
     compiled = compile_with(
         install_plugin(tmp_path, "weather", OFFERING),
         install_plugin(tmp_path, "stormy", implementing("return [IndexEntry('storm', '/s')]")),

@@ -40,7 +40,7 @@ def records(compiled: Any) -> dict[str, PluginRecord]:
     return {record.distribution: record for record in compiled.plugins.records if not record.builtin}
 
 
-def test_a_file_in_the_folder_is_a_plugin_without_being_named(folder: Path, compile_with: Compile) -> None:
+def test_a_file_in_the_folder_is_a_plugin_without_configuration(folder: Path, compile_with: Compile) -> None:
     write(folder, "one_file_shout.py")
     compiled = compile_with(plugins_dir=str(folder))
     record = records(compiled)["one_file_shout.py"]
@@ -49,9 +49,7 @@ def test_a_file_in_the_folder_is_a_plugin_without_being_named(folder: Path, comp
     assert "one-file-shout" in compiled.catalog.tools
 
 
-def test_its_version_changes_with_its_content_so_that_no_old_result_is_served(
-    folder: Path, compile_with: Compile
-) -> None:
+def test_the_version_changes_with_the_content(folder: Path, compile_with: Compile) -> None:
     file = write(folder, "one_file_edited.py")
     first = records(compile_with(plugins_dir=str(folder)))["one_file_edited.py"].version
     file.write_text(f"{file.read_text()}# more\n")
@@ -68,13 +66,13 @@ def test_a_package_in_the_folder_is_a_plugin_too(folder: Path, compile_with: Com
     assert [(record.id, record.status) for record in plugin_records.values()] == [(name, "active")]
 
 
-def test_the_id_is_that_of_the_plugin_rather_than_of_the_file(folder: Path, compile_with: Compile) -> None:
+def test_the_id_comes_from_the_plugin_not_the_file(folder: Path, compile_with: Compile) -> None:
     write(folder, "named_otherwise.py", "word_cloud")
     (record,) = records(compile_with(plugins_dir=str(folder), plugins={"word_cloud": {"required": True}})).values()
     assert (record.id, record.status, record.required) == ("word_cloud", "active", True)
 
 
-def test_a_file_that_is_switched_off_is_never_run(folder: Path, compile_with: Compile) -> None:
+def test_a_disabled_file_is_never_run(folder: Path, compile_with: Compile) -> None:
     marker = folder / "was-run"
     write(folder, "one_file_off.py", module=f"open({str(marker)!r}, 'w').close()\n{SOUND}")
     compiled = compile_with(plugins_dir=str(folder), plugins={"one_file_off": {"enabled": False}})
@@ -82,9 +80,7 @@ def test_a_file_that_is_switched_off_is_never_run(folder: Path, compile_with: Co
     assert not marker.exists()
 
 
-def test_modules_that_begin_with_an_underscore_are_for_the_plugins_to_import(
-    folder: Path, compile_with: Compile
-) -> None:
+def test_modules_starting_with_an_underscore_can_be_imported_by_plugins(folder: Path, compile_with: Compile) -> None:
     write(folder, "_folder_words.py", module="LOUD = str.upper\n")
     write(folder, "one_file_importing.py", module=f"from _folder_words import LOUD\n{SOUND}")
     plugin_records = records(compile_with(plugins_dir=str(folder)))
@@ -155,14 +151,14 @@ def test_a_file_with_a_decorated_function_is_a_plugin(folder: Path, compile_with
     assert (second.title, second.summary) == ("Decorated undocumented", "Decorated undocumented")
 
 
-def test_a_hook_decides_alone_which_tools_of_its_kind_are_offered(folder: Path, compile_with: Compile) -> None:
+def test_a_hook_alone_decides_which_tools_of_its_kind_are_offered(folder: Path, compile_with: Compile) -> None:
     nothing = "\n\n@hookimpl\ndef pressroom_mcp_tools():\n    return []\n"
     write(folder, "decorated_hooked.py", module=f"{DECORATED}{nothing}{SHOUT}")
     (record,) = records(compile_with(plugins_dir=str(folder))).values()
     assert (record.status, record.contributes) == ("active", ("generator decorated-hooked",))
 
 
-def test_a_plugin_with_a_declaration_needs_no_hook_for_its_tools(folder: Path, compile_with: Compile) -> None:
+def test_a_declared_plugin_needs_no_hook_for_its_tools(folder: Path, compile_with: Compile) -> None:
     declaration = "\nPLUGIN = Plugin(id='declared_tools', title='Tools', summary='For tests.')\n"
     write(folder, "decorated_declared.py", module=f"{DECORATED}{declaration}{SHOUT.partition('@hookimpl')[0]}")
     (record,) = records(compile_with(plugins_dir=str(folder))).values()
@@ -251,7 +247,7 @@ def test_problems_of_a_file_without_a_declaration_are_reported(
     assert record.hint.startswith(hint)
 
 
-def test_two_files_with_one_tool_are_a_conflict(folder: Path, compile_with: Compile) -> None:
+def test_two_files_with_the_same_tool_conflict(folder: Path, compile_with: Compile) -> None:
     write(folder, "decorated_one.py", "same_sums", DECORATED)
     write(folder, "decorated_two.py", "same_sums", DECORATED)
     plugin_records = records(compile_with(plugins_dir=str(folder)))
@@ -259,7 +255,7 @@ def test_two_files_with_one_tool_are_a_conflict(folder: Path, compile_with: Comp
     assert plugin_records["decorated_one.py"].error == "the tool name same_sums is offered by decorated_two too"
 
 
-def test_a_package_offers_the_tools_of_its_modules_that_it_imports(folder: Path, compile_with: Compile) -> None:
+def test_a_package_offers_the_tools_of_modules_it_imports(folder: Path, compile_with: Compile) -> None:
     write(folder, "decorated_package/__init__.py", module="from .sums import *\n")
     write(folder, "decorated_package/sums.py", "package_sums", DECORATED)
     write(folder, "decorated_package/plugin.py", module="WORDS = 7\n")
@@ -277,7 +273,7 @@ def test_a_file_and_a_folder_of_the_same_name_are_both_refused(folder: Path, com
     }
 
 
-def test_two_files_with_one_id_are_a_conflict_that_the_configuration_settles(
+def test_a_conflict_of_two_files_with_one_id_is_resolved_by_the_configuration(
     folder: Path, compile_with: Compile
 ) -> None:
     write(folder, "rival_a.py", "rivals")
@@ -290,7 +286,7 @@ def test_two_files_with_one_id_are_a_conflict_that_the_configuration_settles(
     assert [record.status for record in picked.values()] == ["available", "active"]
 
 
-def test_a_file_takes_nothing_from_a_built_in_plugin(folder: Path, compile_with: Compile) -> None:
+def test_a_file_cannot_replace_a_built_in_plugin(folder: Path, compile_with: Compile) -> None:
     write(folder, "one_file_qr.py", "qr_code_generator")
     compiled = compile_with(plugins_dir=str(folder))
     statuses = {record.distribution: record.status for record in compiled.plugins.records}
@@ -299,9 +295,7 @@ def test_a_file_takes_nothing_from_a_built_in_plugin(folder: Path, compile_with:
     assert failed.error == "pressroom-qr-code-generator, which is built in, offers the id 'qr_code_generator' too"
 
 
-def test_a_file_and_an_installed_plugin_that_is_named_are_a_conflict(
-    folder: Path, tmp_path: Path, compile_with: Compile
-) -> None:
+def test_a_file_and_a_configured_installed_plugin_conflict(folder: Path, tmp_path: Path, compile_with: Compile) -> None:
     installed = install_plugin(tmp_path / "site", "both_places")
     write(folder, "one_file_both.py", "both_places")
     plugin_records = records(compile_with(installed, plugins_dir=str(folder)))
@@ -312,7 +306,7 @@ def test_a_file_and_an_installed_plugin_that_is_named_are_a_conflict(
     )
 
 
-def test_a_folder_that_cannot_be_used_is_a_finding_of_its_own(tmp_path: Path, compile_with: Compile) -> None:
+def test_an_unusable_folder_is_reported(tmp_path: Path, compile_with: Compile) -> None:
     (tmp_path / "file").touch()
     cases = {
         tmp_path / "gone": "there is no folder ",
@@ -334,7 +328,7 @@ def test_a_file_that_cannot_be_read_is_reported(folder: Path, compile_with: Comp
     assert (record.status, "cannot be read" in record.error) == ("broken", True)
 
 
-def test_doctor_warns_of_what_others_may_change(folder: Path, compile_with: Compile) -> None:
+def test_doctor_warns_of_a_folder_that_others_can_write(folder: Path, compile_with: Compile) -> None:
     write(folder, "one_file_open.py").chmod(0o646)
     assert list(writable_by_others(folder)) == [folder / "one_file_open.py"]
     folder.chmod(0o777)

@@ -83,12 +83,12 @@ EXPECTED = {
 }
 
 
-def test_the_plugin_is_what_it_was() -> None:
+def test_the_frozen_plugin_is_unchanged() -> None:
     assert hashlib.sha256(SOURCE.read_bytes()).hexdigest() == SHA256, "write a plugin for a new API into a new file"
 
 
 @pytest.mark.parametrize("api", ["1", "2"])
-def test_a_plugin_for_api_1_works_as_ever(tmp_path: Path, api: str) -> None:
+def test_a_plugin_for_api_1_still_works(tmp_path: Path, api: str) -> None:
     site = tmp_path / "site"
     install(site, "frozen", {"pressroom_frozen.py": SOURCE.read_text()}, {"frozen": "pressroom_frozen"})
     if api != pressroom.sdk.API:

@@ -36,7 +36,7 @@ def pressroom_commands(): return [go]
         ("told", 1, "no such thing"),
     ],
 )
-def test_a_command_that_fails_names_its_plugin(tmp_path: Path, how: str, code: int, said: str) -> None:
+def test_a_failing_command_names_its_plugin(tmp_path: Path, how: str, code: int, said: str) -> None:
     install_plugin(tmp_path / "site", "own", SOUND + COMMANDS)
     (tmp_path / "pressroom.toml").write_text("builtin_plugins = false\n[plugins.own]\n")
     result = run_command(["x", "own", "go", how], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
@@ -45,7 +45,7 @@ def test_a_command_that_fails_names_its_plugin(tmp_path: Path, how: str, code: i
     assert result.stdout == ""
 
 
-def test_a_plugin_that_does_not_load_is_not_just_an_unknown_command(tmp_path: Path) -> None:
+def test_a_command_of_a_plugin_that_does_not_load_is_explained(tmp_path: Path) -> None:
     install_plugin(tmp_path / "site", "own", SOUND + "raise ZeroDivisionError('no way')\n")
     (tmp_path / "pressroom.toml").write_text("builtin_plugins = false\n[plugins.own]\n[plugins.missing]\n")
     for name, message in (("own", "the plugin own is broken: ZeroDivisionError: no way"), ("missing", "no installed")):

@@ -190,13 +190,13 @@ def metrics(server: Server) -> str:
     return httpx.get(f"{server.url}/metrics", headers={"Authorization": "Bearer abcdef"}).text
 
 
-def test_the_other_plugins_work(server: Server) -> None:
+def test_other_plugins_still_work(server: Server) -> None:
     response = httpx.post(f"{server.url}/tools/sound/api/generate", json={"text": "hello"})
     assert response.status_code == 200
     assert [plugin["id"] for plugin in server.announced["plugins"] if plugin["status"] == "active"] == ["sound"]
 
 
-def test_doctor_names_a_fault_once(diagnosed: dict[str, Any]) -> None:
+def test_doctor_reports_a_fault_once(diagnosed: dict[str, Any]) -> None:
     faults = [
         (check.partition(" in process ")[0], row["message"])
         for check, row in diagnosed.items()
@@ -207,7 +207,7 @@ def test_doctor_names_a_fault_once(diagnosed: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("point", "name"), _CASES)
-def test_a_fault_is_named_everywhere(
+def test_a_fault_is_reported_everywhere(
     point: str, name: str, server: Server, listed: dict[str, Any], diagnosed: dict[str, Any], metrics: str
 ) -> None:
     id_, phase = id_of(point, name), POINTS[point][0]

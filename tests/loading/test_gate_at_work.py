@@ -483,7 +483,7 @@ POINTS: Final[dict[str, tuple[str, Callable[[Faulty, str], Any], tuple[str, ...]
 
 
 @pytest.mark.parametrize(("point", "name"), [(point, name) for point in POINTS for name in POINTS[point][2]])
-def test_what_fails_at_work_is_named_and_costs_nobody_else(faulty: Faulty, point: str, name: str) -> None:
+def test_a_failure_at_work_is_reported_and_affects_no_other_plugin(faulty: Faulty, point: str, name: str) -> None:
     counted_as, fail, _ = POINTS[point]
     before = faulty.failures(counted_as)
     fail(faulty, name)
@@ -505,7 +505,7 @@ def test_what_fails_at_work_is_named_and_costs_nobody_else(faulty: Faulty, point
         ("dict as content", "dict {'type': 'text'} as content; it must be AudioContent"),
     ],
 )
-def test_a_tool_that_returns_something_else_than_it_declares_is_named(faulty: Faulty, returned: str, said: str) -> None:
+def test_a_tool_that_returns_an_undeclared_type_is_reported(faulty: Faulty, returned: str, said: str) -> None:
     before = faulty.failures("tool")
     with pytest.raises(ToolFailed, match="internal_error") as caught:
         faulty.host.call_tool("liar", {"fault": returned})
@@ -525,7 +525,7 @@ def test_a_tool_that_returns_something_else_than_it_declares_is_named(faulty: Fa
         ("details", "returned Nothing, which cannot be written as JSON"),
     ],
 )
-def test_a_generator_that_returns_what_cannot_be_stored_is_named(faulty: Faulty, returned: str, said: str) -> None:
+def test_a_generator_that_returns_something_unstorable_is_reported(faulty: Faulty, returned: str, said: str) -> None:
     before = faulty.failures("tool")
     for _ in range(2):  # nothing is stored for the second call either
         _generator(faulty, returned)
@@ -546,7 +546,7 @@ def test_a_generator_that_returns_what_cannot_be_stored_is_named(faulty: Faulty,
         ("past", "Pause.seconds must be 0 or more, not int -5"),
     ],
 )
-def test_a_job_that_returns_what_cannot_be_stored_is_named(faulty: Faulty, returned: str, said: str) -> None:
+def test_a_job_that_returns_something_unstorable_is_reported(faulty: Faulty, returned: str, said: str) -> None:
     before = faulty.failures("job")
     _job(faulty, returned)
     assert faulty.failures("job") == before + 1
@@ -565,7 +565,9 @@ def test_a_job_that_returns_what_cannot_be_stored_is_named(faulty: Faulty, retur
         ("/dashboard/own", "headers", "the headers of the HttpResponse must be a mapping, not None"),
     ],
 )
-def test_a_route_that_returns_what_cannot_be_sent_is_named(faulty: Faulty, path: str, returned: str, said: str) -> None:
+def test_a_route_that_returns_something_unsendable_is_reported(
+    faulty: Faulty, path: str, returned: str, said: str
+) -> None:
     before = faulty.failures("route")
     cookies = faulty.host.account().session_cookies()
     response = httpx.get(f"{faulty.host.url}{path}?fault={returned}", cookies=cookies, timeout=30)
@@ -575,7 +577,7 @@ def test_a_route_that_returns_what_cannot_be_sent_is_named(faulty: Faulty, path:
 
 
 @pytest.mark.parametrize("path", ["/own", "/titled", "/dashboard/own"])
-def test_a_file_may_be_a_text(faulty: Faulty, path: str) -> None:
+def test_a_file_may_be_a_string(faulty: Faulty, path: str) -> None:
     cookies = faulty.host.account().session_cookies()
     assert httpx.get(f"{faulty.host.url}{path}?fault=csv", cookies=cookies, timeout=30).text == "a,b"
 
@@ -583,7 +585,7 @@ def test_a_file_may_be_a_text(faulty: Faulty, path: str) -> None:
 @pytest.mark.parametrize(
     ("name", "said"), [("none", "not NoneType"), ("text", "not str '5'"), ("error", "ValueError: no way")]
 )
-def test_an_account_sees_its_usage_without_what_a_plugin_cannot_measure(faulty: Faulty, name: str, said: str) -> None:
+def test_usage_is_shown_without_the_storage_a_plugin_fails_to_measure(faulty: Faulty, name: str, said: str) -> None:
     account = faulty.host.account()
 
     def kinds() -> list[str]:

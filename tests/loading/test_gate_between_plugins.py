@@ -179,7 +179,7 @@ def asked(host: RunningHost, fault: str, how: str, station: str = "station") -> 
     ],
 )
 @pytest.mark.parametrize("how", ["traceback", "record"])
-def test_what_was_contributed_is_contained_and_its_plugin_is_named(
+def test_a_failing_contribution_is_contained_and_its_plugin_reported(
     host: RunningHost, failures: Any, fault: str, said: str, how: str
 ) -> None:
     assert asked(host, fault, how).startswith(f"contained: {said}")
@@ -189,7 +189,7 @@ def test_what_was_contributed_is_contained_and_its_plugin_is_named(
 
 
 @pytest.mark.parametrize("how", ["traceback", "record", "private"])
-def test_what_takes_too_long_is_cancelled_and_its_plugin_is_named(
+def test_a_contribution_that_takes_too_long_is_cancelled_and_reported(
     host: RunningHost, failures: Any, how: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert asked(host, "hang", how) == "late: the extension station station did not end within 0.5 s"
@@ -200,13 +200,13 @@ def test_what_takes_too_long_is_cancelled_and_its_plugin_is_named(
     assert asked(host, "", how) == "7"
 
 
-def test_a_record_that_cannot_be_called_is_its_plugins_fault(host: RunningHost, failures: Any) -> None:
+def test_a_record_that_cannot_be_called_is_attributed_to_its_plugin(host: RunningHost, failures: Any) -> None:
     """None of the plugin's code runs, so no traceback would name it."""
     assert "TypeError" in asked(host, "", "record", "station none")
     assert failures() == {("station", "extension", "failed"): 1}
 
 
-def test_what_may_hold_a_secret_is_neither_kept_nor_logged(
+def test_possible_secrets_are_neither_stored_nor_logged(
     host: RunningHost, failures: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     capfd.readouterr()
@@ -218,7 +218,7 @@ def test_what_may_hold_a_secret_is_neither_kept_nor_logged(
     assert "secret-token" not in logged
 
 
-def test_errors_that_are_meant_for_somebody_pass(host: RunningHost, failures: Any) -> None:
+def test_deliberate_errors_are_raised_unchanged(host: RunningHost, failures: Any) -> None:
     assert asked(host, "key", "record") == "passed"
     with pytest.raises(ToolFailed, match="no such thing"):
         asked(host, "told", "record")
@@ -227,7 +227,7 @@ def test_errors_that_are_meant_for_somebody_pass(host: RunningHost, failures: An
 
 
 @pytest.mark.parametrize("fault", ["panic", "exit", "error", "library"])
-def test_where_nobody_contains_it_the_call_fails_and_the_right_plugin_is_named(
+def test_an_uncontained_failure_fails_the_call_and_is_attributed_correctly(
     host: RunningHost, failures: Any, fault: str
 ) -> None:
     with pytest.raises(ToolFailed):
@@ -236,14 +236,14 @@ def test_where_nobody_contains_it_the_call_fails_and_the_right_plugin_is_named(
 
 
 @pytest.mark.parametrize(("fault", "reason"), [("error", "failed"), ("hang", "timeout")])
-def test_a_job_that_fails_for_the_sake_of_another_plugin_names_that_one(
+def test_a_job_failure_is_attributed_to_the_plugin_that_caused_it(
     host: RunningHost, failures: Any, fault: str, reason: str
 ) -> None:
     assert host.run_job("read", {"fault": fault}).state == "failed"
     assert failures() == {("station", "job", reason): 1}
 
 
-def test_a_tool_that_is_late_for_the_sake_of_another_plugin_names_that_one(
+def test_a_tool_timeout_is_attributed_to_the_plugin_that_caused_it(
     host: RunningHost, failures: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(ToolFailed, match="timeout"):
@@ -266,7 +266,7 @@ def test_a_tool_that_is_late_for_the_sake_of_another_plugin_names_that_one(
         ("deaf", "timeout", "lost", "it did not end within 10 s"),
     ],
 )
-def test_what_fails_in_a_worker_process_names_the_plugin_that_contributed_it(
+def test_a_worker_process_failure_is_attributed_to_the_contributing_plugin(
     host: RunningHost, failures: Any, capfd: pytest.CaptureFixture[str], fault: str, reason: str, told: str, said: str
 ) -> None:
     capfd.readouterr()
@@ -281,7 +281,7 @@ def test_what_fails_in_a_worker_process_names_the_plugin_that_contributed_it(
     assert ("in reckon" in logged) == (told == "contained" and fault != "hang")
 
 
-def test_what_works_in_a_worker_process_or_says_why_not_is_no_failure(host: RunningHost, failures: Any) -> None:
+def test_success_or_a_deliberate_error_in_a_worker_process_is_not_a_failure(host: RunningHost, failures: Any) -> None:
     ask = {"station": "station", "how": ""}
     assert host.call_tool("reckon_weather", {**ask, "fault": ""})["told"] == "7"
     assert host.call_tool("reckon_weather", {**ask, "fault": "told"})["told"].startswith("lost: None")

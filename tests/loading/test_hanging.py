@@ -139,7 +139,7 @@ def test_a_server_that_waits_for_a_plugin_stops_on_a_signal(tmp_path: Path, ente
         assert server.end(number) in (0, 1)
 
 
-def test_a_plugin_that_does_not_start_in_time_is_left_out(tmp_path: Path) -> None:
+def test_a_plugin_that_does_not_start_in_time_is_skipped(tmp_path: Path) -> None:
     with serving(tmp_path, source("await asyncio.sleep(600)"), "[server]\nstart_timeout = 1\n") as server:
         document = server.started()
         assert httpx.get(f"{document['url']}/healthz").status_code == 200
@@ -152,7 +152,7 @@ def test_a_plugin_that_does_not_start_in_time_is_left_out(tmp_path: Path) -> Non
         assert server.end() == 0
 
 
-def test_a_plugin_that_blocks_the_start_is_interrupted_and_left_out(tmp_path: Path) -> None:
+def test_a_plugin_that_blocks_start_up_is_interrupted_and_skipped(tmp_path: Path) -> None:
     with serving(tmp_path, source("time.sleep(600)"), "[server]\nstart_timeout = 2\n") as server:
         document = server.started()
         assert httpx.get(f"{document['url']}/healthz").status_code == 200
@@ -165,7 +165,7 @@ def test_a_plugin_that_blocks_the_start_is_interrupted_and_left_out(tmp_path: Pa
         assert server.end() == 0
 
 
-def test_a_backend_that_does_not_open_is_named(tmp_path: Path) -> None:
+def test_a_backend_that_does_not_open_is_reported(tmp_path: Path) -> None:
     config = "[server]\nstart_timeout = 1\n[cache]\nbackend = 'stubborn'\n"
     with serving(tmp_path, source(), config) as server:
         assert server.process.wait(30) == 1
@@ -184,14 +184,14 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("case", ENDLESS)
-def test_what_a_plugin_leaves_behind_does_not_keep_the_server_from_ending(tmp_path: Path, case: str) -> None:
+def test_leftovers_of_a_plugin_do_not_prevent_shutdown(tmp_path: Path, case: str) -> None:
     with serving(tmp_path, ENDLESS[case], "[server]\nshutdown_timeout = 0\n") as server:
         server.started()
         assert server.end() == 0
         assert "hanging" in (tmp_path / "log").read_text()
 
 
-def test_a_backend_that_blocks_while_it_closes_does_not_keep_the_server_from_ending(tmp_path: Path) -> None:
+def test_a_backend_that_blocks_on_close_does_not_prevent_shutdown(tmp_path: Path) -> None:
     config = "[server]\nshutdown_timeout = 0\n[cache]\nbackend = 'blocking'\n"
     with serving(tmp_path, source(), config) as server:
         server.started()
@@ -200,7 +200,7 @@ def test_a_backend_that_blocks_while_it_closes_does_not_keep_the_server_from_end
         assert (failure["plugin"], failure["point"], failure["reason"]) == ("hanging", "backend", "blocked")
 
 
-def test_a_tool_that_will_not_be_cancelled_does_not_keep_the_server_from_ending(tmp_path: Path) -> None:
+def test_a_tool_that_resists_cancellation_does_not_prevent_shutdown(tmp_path: Path) -> None:
     module = source(tool='Path("entered").unlink(); await never()')
     with serving(tmp_path, module, "[server]\nshutdown_timeout = 0.2\n") as server:
         url = server.started()["url"]
@@ -211,7 +211,7 @@ def test_a_tool_that_will_not_be_cancelled_does_not_keep_the_server_from_ending(
 
 
 @pytest.mark.parametrize("tool", ["import os; os._exit(3)", "import os; await asyncio.to_thread(os._exit, 3)"])
-def test_a_tool_that_would_end_the_process_costs_its_own_call_alone(tmp_path: Path, tool: str) -> None:
+def test_a_tool_that_tries_to_end_the_process_fails_only_its_own_call(tmp_path: Path, tool: str) -> None:
     with serving(tmp_path, source(tool=tool)) as server:
         url = server.started()["url"]
         response = httpx.post(f"{url}/tools/hanging/api/generate", json={"text": "hello"}, timeout=30)
@@ -223,7 +223,7 @@ def test_a_tool_that_would_end_the_process_costs_its_own_call_alone(tmp_path: Pa
         assert server.end() == 0
 
 
-def test_who_blocks_the_event_loop_is_named_and_counted(tmp_path: Path) -> None:
+def test_a_plugin_that_blocks_the_event_loop_is_logged_and_counted(tmp_path: Path) -> None:
     with serving(tmp_path, source(tool="time.sleep(2)"), "[metrics]\ntoken = 'sesame'\n") as server:
         url = server.started()["url"]
         assert httpx.post(f"{url}/tools/hanging/api/generate", json={"text": "hi"}, timeout=30).status_code == 200

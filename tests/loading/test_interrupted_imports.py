@@ -29,7 +29,7 @@ if first.exists():
 """
 
 
-def test_a_library_whose_import_was_cut_off_works_for_the_next_plugin(tmp_path: Path) -> None:
+def test_an_interrupted_library_import_works_for_the_next_plugin(tmp_path: Path) -> None:
     library = tmp_path / "own/shared_library"
     library.mkdir(parents=True)
     for name, source in {"__init__": LIBRARY, "ready": "VALUE = 1\n", "slow": SLOW_ONCE}.items():

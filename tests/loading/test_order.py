@@ -44,7 +44,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Distribution:
 Outcome = tuple[list[PluginRecord], list[str]]
 
 
-def test_the_order_of_distributions_decides_nothing(site: Distribution, tmp_path: Path) -> None:
+def test_the_order_of_distributions_does_not_matter(site: Distribution, tmp_path: Path) -> None:
     configuration = settings_for_test({"plugins": site.plugins}, tmp_path)
 
     def load(order: random.Random | None) -> Outcome:
@@ -69,7 +69,7 @@ def test_the_order_of_distributions_decides_nothing(site: Distribution, tmp_path
         compare()
 
 
-def test_the_path_and_the_seed_of_hashes_decide_nothing(tmp_path: Path) -> None:
+def test_the_path_order_and_the_hash_seed_do_not_matter(tmp_path: Path) -> None:
     folders = a, b, c = tmp_path / "a", tmp_path / "b", tmp_path / "c"
     names = iter(sorted(BROKEN))
     installed = [BROKEN[name](folders[number % 3]) for number, name in enumerate(names)]

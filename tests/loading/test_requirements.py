@@ -13,7 +13,7 @@ from support.plugin_source import SOUND, install_plugin, needing
 FIX_FIRST: Final = "fix {0} first: `pressroom plugins show {0}` says what is wrong with it"
 
 
-def test_requirements_cascade_and_each_record_names_what_it_misses(tmp_path: Path, compile_with: Compile) -> None:
+def test_requirements_cascade_and_each_record_lists_what_is_missing(tmp_path: Path, compile_with: Compile) -> None:
     installed = [
         needing(tmp_path, "top", "middle"),
         needing(tmp_path, "middle", "bottom", "healthy"),
@@ -51,7 +51,7 @@ def test_requirements_cascade_and_each_record_names_what_it_misses(tmp_path: Pat
         ({"distribution": "another"}, FIX_FIRST.format("healthy")),
     ],
 )
-def test_the_hint_says_what_keeps_the_needed_plugin_away(
+def test_the_hint_explains_why_a_required_plugin_is_inactive(
     table: dict[str, object] | None, hint: str, tmp_path: Path, compile_with: Compile
 ) -> None:
     compiled = compile_with(needing(tmp_path, "needy", "healthy"), healthy(tmp_path), plugins={"healthy": table})
@@ -59,13 +59,13 @@ def test_the_hint_says_what_keeps_the_needed_plugin_away(
     assert (record.status, record.error, record.hint) == ("broken", "it needs healthy, which is not active", hint)
 
 
-def test_two_plugins_may_need_each_other(tmp_path: Path, compile_with: Compile) -> None:
+def test_two_plugins_may_require_each_other(tmp_path: Path, compile_with: Compile) -> None:
     installed = needing(tmp_path, "chicken", "egg"), needing(tmp_path, "egg", "chicken")
     assert statuses(compile_with(*installed)) == {"chicken": "active", "egg": "active"}
 
 
 @pytest.mark.parametrize("fault", ["hook_raises", "bad_slug", "backend_of_host", "rate_limit_raises", "api_too_new"])
-def test_a_needed_plugin_takes_the_others_along_however_late_it_falls(
+def test_a_required_plugin_that_fails_late_disables_its_dependants(
     fault: str, tmp_path: Path, compile_with: Compile
 ) -> None:
     compiled = compile_with(
@@ -80,7 +80,7 @@ def test_a_needed_plugin_takes_the_others_along_however_late_it_falls(
     }
 
 
-def test_worker_processes_run_nothing_of_plugins_that_fell_late(tmp_path: Path, compile_with: Compile) -> None:
+def test_worker_processes_run_nothing_of_plugins_that_failed_late(tmp_path: Path, compile_with: Compile) -> None:
     workers = 'For tests.", worker_modules=("json",), worker_setup=("acme.work:ID",)'
     late, needy, fine = (
         install_plugin(tmp_path, id_, SOUND.replace('For tests."', workers.replace("ID", id_) + more) + route)
@@ -152,9 +152,7 @@ def test_hooks_of_another_plugin_are_checked_like_the_hosts(
     assert statuses(compiled)["articles"] == "active"
 
 
-def test_a_hook_of_a_plugin_that_is_not_there_is_unknown_unless_it_is_optional(
-    tmp_path: Path, compile_with: Compile
-) -> None:
+def test_a_hook_of_a_missing_plugin_is_unknown_unless_optional(tmp_path: Path, compile_with: Compile) -> None:
     compiled = compile_with(
         implementing(tmp_path, "strict", "@hookimpl\ndef article_connectors()"),
         implementing(tmp_path, "lenient", "@hookimpl(optionalhook=True)\ndef article_connectors()"),
@@ -172,7 +170,7 @@ def test_a_plugin_that_must_require_another_for_its_hook_is_reported(tmp_path: P
     assert record_of(compiled, "spectre").error == "it needs articles, which is not active"
 
 
-def test_of_two_plugins_that_offer_the_same_hook_neither_is_used(tmp_path: Path, compile_with: Compile) -> None:
+def test_two_plugins_that_offer_the_same_hook_are_both_unused(tmp_path: Path, compile_with: Compile) -> None:
     compiled = compile_with(
         install_plugin(tmp_path, "articles", HOST), install_plugin(tmp_path, "rival", HOST), healthy(tmp_path)
     )

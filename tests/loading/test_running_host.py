@@ -44,7 +44,7 @@ def test_the_host_serves_the_other_tools(name: str, tmp_path: Path) -> None:
         assert client.get("/openapi.json").status_code == 200
 
 
-def test_the_host_serves_on_when_everything_else_is_broken(tmp_path: Path) -> None:
+def test_the_host_keeps_serving_when_all_other_plugins_are_broken(tmp_path: Path) -> None:
     site = tmp_path / "site"
     installed = [factory(site) for factory in BROKEN.values()]
     running = serving(tmp_path / "data", *installed, healthy(site))
@@ -92,9 +92,7 @@ FAILING_LIFESPANS = {
 @pytest.mark.parametrize("id_", FAILING_LIFESPANS)
 # A lifespan that is not a context manager leaves an unawaited coroutine behind.
 @pytest.mark.filterwarnings("ignore:coroutine 'connection' was never awaited")
-async def test_a_lifespan_that_fails_takes_out_its_plugin_alone(
-    id_: str, tmp_path: Path, compile_with: Compile
-) -> None:
+async def test_a_failing_lifespan_removes_only_its_plugin(id_: str, tmp_path: Path, compile_with: Compile) -> None:
     more, words = FAILING_LIFESPANS[id_]
     compiled = compile_with(install_plugin(tmp_path, id_, SOUND + more), healthy(tmp_path))
     assert statuses(compiled)[id_] == "active"
@@ -126,7 +124,7 @@ AT_LEAST_ONE = "read must return at least one key, as bytes"
         ("b'keyof00001111'", AT_LEAST_ONE),
     ],
 )
-async def test_a_plugin_without_a_key_is_taken_out_alone(
+async def test_a_plugin_without_a_key_is_the_only_one_removed(
     keys: str, words: str, tmp_path: Path, compile_with: Compile
 ) -> None:
     compiled = compile_with(install_plugin(tmp_path, "keyless", SOUND + KEYS.replace("KEYS", keys)), healthy(tmp_path))
@@ -148,7 +146,9 @@ async def started(compiled: LoadedApp, while_open: Callable[[Host], object] = la
         await host.close()
 
 
-async def test_what_needs_a_plugin_whose_lifespan_fails_falls_with_it(tmp_path: Path, compile_with: Compile) -> None:
+async def test_dependants_of_a_plugin_with_a_failing_lifespan_are_removed(
+    tmp_path: Path, compile_with: Compile
+) -> None:
     more, _ = FAILING_LIFESPANS["refused"]
     entered = tmp_path / "entered"
     lifespan = LIFESPAN.replace("BODY", f"Path({str(entered)!r}).touch()\n    yield")
@@ -170,7 +170,7 @@ async def test_what_needs_a_plugin_whose_lifespan_fails_falls_with_it(tmp_path: 
     assert list(compiled.catalog.tools) == ["healthy", "qr-code-generator"]
 
 
-async def test_lifespans_are_entered_by_id_and_left_in_reverse(tmp_path: Path, compile_with: Compile) -> None:
+async def test_lifespans_are_entered_by_id_and_exited_in_reverse(tmp_path: Path, compile_with: Compile) -> None:
     log = tmp_path / "log"
     body = f"""with Path({str(log)!r}).open("a") as log:
         log.write("enter $id\\n")
@@ -191,7 +191,7 @@ async def test_lifespans_are_entered_by_id_and_left_in_reverse(tmp_path: Path, c
     ]
 
 
-async def test_a_record_of_another_distribution_is_left_alone(tmp_path: Path, compile_with: Compile) -> None:
+async def test_a_record_of_another_distribution_is_unaffected(tmp_path: Path, compile_with: Compile) -> None:
     more, _ = FAILING_LIFESPANS["refused"]
     first = install_plugin(tmp_path, "twofold", SOUND + more, name="acme-first")
     second = install_plugin(tmp_path, "twofold", SOUND, name="zeta-second")

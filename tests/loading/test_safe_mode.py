@@ -31,7 +31,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**variables, "PYTHONPATH": str(site), "PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
 
 
-def test_the_list_says_what_is_left_out_and_why(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_the_list_shows_what_is_disabled_and_why(tmp_path: Path, environment: dict[str, str]) -> None:
     result = run_command(["plugins", "list", "--safe-mode", "--json"], cwd=tmp_path, env=environment)
     records = {record["id"]: (record["status"], record["error"]) for record in json.loads(result.stdout)}
     assert result.returncode == 0
@@ -52,7 +52,7 @@ def test_the_output_says_that_it_is_on(tmp_path: Path, environment: dict[str, st
     assert (normal.returncode, "Safe mode" in normal.stderr) == (1, False)
 
 
-def test_doctor_says_that_a_required_plugin_is_left_out(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_doctor_reports_that_a_required_plugin_is_disabled(tmp_path: Path, environment: dict[str, str]) -> None:
     result = run_command(["doctor", "--safe-mode", "--json"], cwd=tmp_path, env=environment)
     checks = {(check["check"], check["status"]): check for check in json.loads(result.stdout)["checks"]}
     assert checks["security", "warning"]["message"] == "safe mode is on: only built-in plugins are loaded"
@@ -60,7 +60,7 @@ def test_doctor_says_that_a_required_plugin_is_left_out(tmp_path: Path, environm
     assert (required["message"], required["hint"]) == (f"required, but {REASON}", "start without safe mode to load it")
 
 
-def test_the_server_starts_with_built_in_plugins_alone_and_logs_it(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_the_server_starts_with_built_in_plugins_only_and_logs_it(tmp_path: Path, environment: dict[str, str]) -> None:
     config = (tmp_path / "pressroom.toml").read_text()
     variables = {"PRESSROOM_SAFE_MODE": "true", "PYTHONPATH": environment["PYTHONPATH"]}
     with serving(tmp_path / "server", config, variables) as server:

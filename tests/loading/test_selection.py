@@ -35,7 +35,7 @@ def of(records: tuple[PluginRecord, ...], id_: str) -> list[PluginRecord]:
     return [record for record in records if record.id == id_]
 
 
-def test_a_plugin_that_is_not_named_is_available_and_never_imported(site: Path, compile_with: Compile) -> None:
+def test_an_unconfigured_plugin_is_available_and_never_imported(site: Path, compile_with: Compile) -> None:
     installed, marker = marked(site, "quiet")
     compiled = compile_with(installed, plugins={"quiet": None})
     (record,) = of(compiled.plugins.records, "quiet")
@@ -46,7 +46,7 @@ def test_a_plugin_that_is_not_named_is_available_and_never_imported(site: Path, 
     assert compiled.plugins.failed == ()
 
 
-def test_a_plugin_that_is_switched_off_is_never_imported(site: Path, compile_with: Compile) -> None:
+def test_a_disabled_plugin_is_never_imported(site: Path, compile_with: Compile) -> None:
     installed, marker = marked(site, "quiet")
     compiled = compile_with(installed, plugins={"quiet": {"enabled": False, "config": {"no": "matter"}}})
     (record,) = of(compiled.plugins.records, "quiet")
@@ -60,7 +60,7 @@ def test_the_marker_would_reveal_an_import(site: Path, compile_with: Compile) ->
     assert marker.exists()
 
 
-def test_no_command_imports_what_is_not_named(site: Path, tmp_path: Path) -> None:
+def test_no_command_imports_an_unconfigured_plugin(site: Path, tmp_path: Path) -> None:
     _, marker = marked(site, "quiet")
     for command in (["plugins", "list"], ["plugins", "show", "quiet"], ["doctor"], ["catalog"], ["x", "--help"]):
         variables = {"PYTHONPATH": str(site), "PRESSROOM_STORAGE__PATH": str(tmp_path / "data")}
@@ -70,7 +70,7 @@ def test_no_command_imports_what_is_not_named(site: Path, tmp_path: Path) -> Non
     assert not marker.exists()
 
 
-def test_built_in_plugins_are_on_until_they_are_switched_off(compile_with: Compile) -> None:
+def test_built_in_plugins_are_enabled_until_disabled(compile_with: Compile) -> None:
     def status(**config: Any) -> str:
         return of(compile_with(**config).plugins.records, "qr_code_generator")[0].status
 
@@ -80,7 +80,7 @@ def test_built_in_plugins_are_on_until_they_are_switched_off(compile_with: Compi
     assert status(plugins={"qr_code_generator": {"enabled": False}}) == "disabled"
 
 
-def test_a_required_plugin_is_marked_so_whatever_became_of_it(site: Path, compile_with: Compile) -> None:
+def test_a_required_plugin_is_marked_whatever_its_status(site: Path, compile_with: Compile) -> None:
     installed = healthy(site)
     compiled = compile_with(installed, plugins={"healthy": {"required": True}, "gone": {"required": True}})
     assert {record.id: (record.required, record.status) for record in records_of(compiled)} == {
@@ -90,14 +90,14 @@ def test_a_required_plugin_is_marked_so_whatever_became_of_it(site: Path, compil
     }
 
 
-def test_a_plugin_that_is_switched_off_need_not_be_installed(compile_with: Compile) -> None:
+def test_a_disabled_plugin_need_not_be_installed(compile_with: Compile) -> None:
     compiled = compile_with(plugins={"gone": {"enabled": False}})
     (record,) = of(compiled.plugins.records, "gone")
     assert (record.status, record.error) == ("disabled", "")
 
 
 @pytest.mark.parametrize("spelling", ["zeta-second", "Zeta_Second", "zeta.second"])
-def test_the_configuration_picks_one_of_two_distributions(site: Path, spelling: str, compile_with: Compile) -> None:
+def test_the_configuration_selects_one_of_two_distributions(site: Path, spelling: str, compile_with: Compile) -> None:
     first, first_marker = marked(site, "twofold", name="acme-first")
     marker = site / "second-was-imported"
     module = f"open({str(marker)!r}, 'w').close()\n{SOUND}"
@@ -112,7 +112,7 @@ def test_the_configuration_picks_one_of_two_distributions(site: Path, spelling: 
     assert not first_marker.exists()
 
 
-def test_an_unnamed_rival_takes_nothing_from_a_built_in_plugin(site: Path, compile_with: Compile) -> None:
+def test_an_unconfigured_rival_does_not_affect_a_built_in_plugin(site: Path, compile_with: Compile) -> None:
     rival, marker = marked(site, "qr_code_generator")
     compiled = compile_with(rival, plugins={"qr_code_generator": None})
     records = of(compiled.plugins.records, "qr_code_generator")
@@ -136,7 +136,7 @@ def test_once_it_is_named_a_rival_must_be_distinguished_from_the_built_in_plugin
     assert [record.status for record in records] == ["active", "available"]
 
 
-def test_an_id_that_no_configuration_can_name_says_so(site: Path, compile_with: Compile) -> None:
+def test_an_id_that_cannot_be_configured_is_reported(site: Path, compile_with: Compile) -> None:
     install(site, "acme-shouting", {}, {"Shouting-Id": "acme_shouting"})
     compiled = compile_with(Distribution(site, {}))
     (record,) = of(compiled.plugins.records, "Shouting-Id")
@@ -145,14 +145,14 @@ def test_an_id_that_no_configuration_can_name_says_so(site: Path, compile_with: 
     assert record.hint == "tell the plugin's authors"
 
 
-def test_a_misspelt_id_is_not_taken_for_one_that_cannot_be_named(site: Path, compile_with: Compile) -> None:
+def test_a_misspelt_id_gets_no_suggestion_that_cannot_be_configured(site: Path, compile_with: Compile) -> None:
     install(site, "acme-shouting", {}, {"Shouting-Id": "acme_shouting"})
     compiled = compile_with(Distribution(site, {"shouting_id": {}}))
     (record,) = of(compiled.plugins.records, "shouting_id")
     assert "did you mean" not in record.hint
 
 
-def test_of_one_distribution_on_the_path_twice_the_first_counts(tmp_path: Path, compile_with: Compile) -> None:
+def test_the_first_of_two_copies_of_a_distribution_on_the_path_is_used(tmp_path: Path, compile_with: Compile) -> None:
     files = {"acme_twice.py": filled(SOUND, "twice")}
     install(tmp_path / "new", "acme-twice", files, {"twice": "acme_twice"}, version="2.0")
     install(tmp_path / "old", "Acme.Twice", files, {"twice": "acme_twice", "dropped": "acme_twice"}, version="1.0")
@@ -175,7 +175,9 @@ def test_a_first_copy_without_plugins_hides_an_older_one_with_some(tmp_path: Pat
     "entry_points",
     [b"\xff\xfe\x00", b"[pressroom.plugins]\nno equals sign\n", b"[console_scripts]\nx\n", b"[" * 10_000],
 )
-def test_damaged_metadata_of_a_stranger_does_not_matter(site: Path, entry_points: bytes, compile_with: Compile) -> None:
+def test_damaged_metadata_of_another_package_does_not_matter(
+    site: Path, entry_points: bytes, compile_with: Compile
+) -> None:
     metadata = install(site, "acme-stranger", {}, {})
     (metadata / "entry_points.txt").write_bytes(entry_points)
     (metadata / "METADATA").write_bytes(b"\xff")
@@ -195,12 +197,12 @@ def test_an_entry_point_may_name_the_declaration_and_extras(site: Path, compile_
 @pytest.mark.parametrize(
     "requires", ["pressroom", "pressroom>=0.0.1", "pressroom>=99; extra == 'test'", "not valid !!"]
 )
-def test_a_requirement_that_this_host_meets_is_no_obstacle(site: Path, requires: str, compile_with: Compile) -> None:
+def test_a_requirement_that_this_host_meets_is_accepted(site: Path, requires: str, compile_with: Compile) -> None:
     compiled = compile_with(install_plugin(site, "modest", requires=(requires,)))
     assert of(compiled.plugins.records, "modest")[0].status == "active"
 
 
-def test_what_a_real_installer_leaves_is_found_just_the_same(tmp_path: Path) -> None:
+def test_a_plugin_installed_by_a_real_installer_is_found(tmp_path: Path) -> None:
     uv = Path(sys.executable).with_name("uv")
     if not uv.exists():
         unavailable("uv is not installed beside Python")

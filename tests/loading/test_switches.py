@@ -34,7 +34,7 @@ def test_a_plugin_that_ends_the_process_can_be_left_out(tmp_path: Path, environm
     assert (result.returncode, statuses(result)["deadly"]) == (0, ("disabled", ""))
 
 
-def test_one_that_is_not_named_is_loaded_and_what_needs_another_falls_out_with_it(
+def test_with_loads_an_unconfigured_plugin_and_without_disables_dependants(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
     options = ["--without", "deadly", "--with", "unnamed_one", "--without", "content"]
@@ -57,7 +57,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones(tmp_path: Path, environm
     assert (result.returncode, "deadly is named with --with and --without" in result.stderr) == (2, True)
 
 
-def test_the_server_starts_without_it(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_the_server_starts_without_an_excluded_plugin(tmp_path: Path, environment: dict[str, str]) -> None:
     variables = {"PYTHONPATH": environment["PYTHONPATH"]}
     options = ("--without", "deadly", "--with", "unnamed_one")
     with serving(tmp_path / "server", "[plugins.deadly]\n", variables, options=options) as server:

@@ -46,7 +46,7 @@ def calls(folder: Path, level: str) -> list[tuple[str, str, str]]:
     return [(line["point"], line["name"], line["end"]) for line in lines]
 
 
-def test_every_call_is_named_in_its_order(tmp_path: Path) -> None:
+def test_every_call_is_traced_in_order(tmp_path: Path) -> None:
     assert calls(tmp_path, "debug") == [
         ("import", "", "returned"),
         ("config", "", "returned"),
@@ -62,5 +62,5 @@ def test_every_call_is_named_in_its_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("level", ["info", "error"])
-def test_otherwise_nothing_is(tmp_path: Path, level: str) -> None:
+def test_nothing_is_traced_at_other_levels(tmp_path: Path, level: str) -> None:
     assert calls(tmp_path, level) == []

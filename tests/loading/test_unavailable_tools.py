@@ -41,7 +41,7 @@ def counting(folder: Path, reason: str = NEEDS_A_KEY) -> Distribution:
     return install_plugin(folder, "words", SOUND + TOOLS.replace("REASON", reason))
 
 
-def test_a_tool_without_what_it_needs_is_in_no_list(tmp_path: Path, compile_with: Compile) -> None:
+def test_an_unavailable_tool_is_not_listed(tmp_path: Path, compile_with: Compile) -> None:
     catalog = compile_with(counting(tmp_path)).catalog
 
     assert dict(catalog.unavailable) == {"count": "the operator has not set key"}
@@ -54,14 +54,14 @@ def test_a_tool_without_what_it_needs_is_in_no_list(tmp_path: Path, compile_with
     )
 
 
-def test_it_is_listed_once_the_operator_configured_it(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_tool_is_listed_once_the_operator_has_configured_it(tmp_path: Path, compile_with: Compile) -> None:
     catalog = compile_with(counting(tmp_path), plugins={"words": {"config": {"key": "k"}}}).catalog
 
     assert dict(catalog.unavailable) == {}
     assert {"count", "guess"} <= set(catalog.plans["free"].mcp_tools)
 
 
-def test_a_tool_that_is_switched_off_has_no_reason(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_disabled_tool_has_no_reason(tmp_path: Path, compile_with: Compile) -> None:
     compiled = compile_with(counting(tmp_path), tools={"count": {"enabled": False}})
 
     assert dict(compiled.catalog.unavailable) == {}
@@ -69,7 +69,7 @@ def test_a_tool_that_is_switched_off_has_no_reason(tmp_path: Path, compile_with:
     assert compiled.catalog.warnings == ()
 
 
-def test_settings_for_the_old_name_of_a_tool_apply_to_it(tmp_path: Path, compile_with: Compile) -> None:
+def test_settings_under_the_old_name_of_a_tool_apply_to_it(tmp_path: Path, compile_with: Compile) -> None:
     source = TOOLS.replace("REASON", '""').replace('name="guess",', 'name="guess", aliases=("estimate",),')
     plugin = install_plugin(tmp_path, "words", SOUND + source)
     off = compile_with(plugin, tools={"estimate": {"enabled": False}})
@@ -101,7 +101,7 @@ def test_an_mcp_name_without_effect_is_reported(tmp_path: Path, compile_with: Co
     assert compile_with(plugin, tools={"utter": {"enabled": False}}).catalog.warnings == ()
 
 
-def test_explain_tells_the_operator_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_gives_the_operator_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "pressroom.toml"
     config.write_text(f'[plugins.words]\n[storage]\npath = "{tmp_path / "data"}"\n')
     with on_path(counting(tmp_path / "site").folder):

@@ -85,9 +85,7 @@ def test_a_wrapper_changes_what_another_plugin_offers(tmp_path: Path, compile_wi
     assert house.wrapped_by == ()
 
 
-def test_wrappers_run_in_the_order_of_plugin_ids_whatever_is_installed_first(
-    tmp_path: Path, compile_with: Compile
-) -> None:
+def test_wrappers_run_in_order_of_plugin_id_regardless_of_installation(tmp_path: Path, compile_with: Compile) -> None:
     compiled = compile_with(
         install_plugin(tmp_path, "zurich", RENAMING),
         install_plugin(tmp_path, "athens", RENAMING),
@@ -96,7 +94,7 @@ def test_wrappers_run_in_the_order_of_plugin_ids_whatever_is_installed_first(
     assert name_of(compiled, "sound") == "Shout by athens for sound by zurich for sound"
 
 
-def test_a_wrapper_leaves_out_a_tool_of_another_plugin(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_wrapper_removes_a_tool_of_another_plugin(tmp_path: Path, compile_with: Compile) -> None:
     omitting = wrapping("return [one for one in (yield) if one.slug != 'sound']", arguments="")
     compiled = compile_with(install_plugin(tmp_path, "sound"), install_plugin(tmp_path, "house", omitting))
 
@@ -109,14 +107,14 @@ def test_a_wrapper_leaves_out_a_tool_of_another_plugin(tmp_path: Path, compile_w
     assert record_of(compiled, "sound").contributes == ()
 
 
-def test_a_wrapper_that_changes_nothing_is_listed_all_the_same(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_wrapper_that_changes_nothing_is_listed_too(tmp_path: Path, compile_with: Compile) -> None:
     looking = wrapping("seen = yield\n    return tuple(seen)", arguments="")
     compiled = compile_with(install_plugin(tmp_path, "sound"), install_plugin(tmp_path, "house", looking))
     assert record_of(compiled, "house").contributes == ("wrapper of pressroom_generators",)
     assert name_of(compiled, "sound") == "Shout"
 
 
-def test_the_records_of_its_own_plugin_and_of_the_host_pass_no_wrapper(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_wrapper_does_not_get_records_of_its_own_plugin_or_the_host(tmp_path: Path, compile_with: Compile) -> None:
     source = (
         SOUND
         + """
@@ -138,7 +136,7 @@ def pressroom_rate_limits(owner):
     assert {"house", "sound"} <= compiled.catalog.tools.keys()
 
 
-def test_what_a_failing_wrapper_did_is_undone_and_that_of_the_others_stays(
+def test_changes_by_a_failing_wrapper_are_undone_and_those_of_others_preserved(
     tmp_path: Path, compile_with: Compile
 ) -> None:
     failing = wrapping(
@@ -169,9 +167,7 @@ def test_what_a_failing_wrapper_did_is_undone_and_that_of_the_others_stays(
     assert "qr-code-generator" in compiled.catalog.tools
 
 
-def test_a_wrapper_that_never_ends_is_named_with_the_plugin_whose_records_it_had(
-    tmp_path: Path, compile_with: Compile
-) -> None:
+def test_an_endless_wrapper_is_reported_with_the_plugin_it_was_wrapping(tmp_path: Path, compile_with: Compile) -> None:
     endless = wrapping(
         """found = yield
     while owner == 'sound':
@@ -189,7 +185,7 @@ def test_a_wrapper_that_never_ends_is_named_with_the_plugin_whose_records_it_had
     assert "sound" in compiled.catalog.tools
 
 
-def test_a_result_that_was_made_without_a_wrapper_is_not_served_with_it(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_cached_result_from_before_a_wrapper_is_not_served_with_it(tmp_path: Path, compile_with: Compile) -> None:
     sound, house = install_plugin(tmp_path, "sound"), install_plugin(tmp_path, "house", RENAMING)
     with_wrapper, without_wrapper = compile_with(sound, house), compile_with(sound, house, plugins={"house": None})
     assert with_wrapper.catalog.tools["sound"].content_salt != without_wrapper.catalog.tools["sound"].content_salt
@@ -211,7 +207,7 @@ def test_the_hook_that_another_plugin_offers_is_wrapped_too(tmp_path: Path, comp
     )
 
 
-def test_a_name_that_must_be_unique_stays_so(tmp_path: Path, compile_with: Compile) -> None:
+def test_a_wrapper_cannot_break_the_uniqueness_of_names(tmp_path: Path, compile_with: Compile) -> None:
     body = "return [replace(one, name='here') for one in (yield)]"
     compiled = compile_with(
         install_plugin(tmp_path, "weather", OFFERING),
@@ -277,14 +273,14 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
         yield running
 
 
-def test_a_call_of_a_wrapped_tool_passes_its_wrapper(host: RunningHost) -> None:
+def test_a_call_of_a_wrapped_tool_goes_through_its_wrapper(host: RunningHost) -> None:
     assert host.call_tool("count_words", {"text": "one two"}) == {"words": 4}
 
 
 @pytest.mark.parametrize(
     ("text", "plugin"), [("fault", "doubling"), ("nonsense", "doubling"), ("own fault", "counter")]
 )
-def test_whose_code_fails_in_a_call_is_named(
+def test_a_failure_in_a_call_is_attributed_to_the_right_plugin(
     host: RunningHost, text: str, plugin: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     failures = host.host.compiled.gate.failures

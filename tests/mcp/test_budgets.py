@@ -50,7 +50,7 @@ def read_by_models(tools: list[dict[str, Any]]) -> int:
     return len(orjson.dumps([{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]))
 
 
-def test_the_core_is_small(full: RunningHost, ada: Account) -> None:
+def test_the_core_toolset_is_small(full: RunningHost, ada: Account) -> None:
     tools, _, wire = sent(full, ada)
 
     names = {tool["name"] for tool in tools}
@@ -60,7 +60,7 @@ def test_the_core_is_small(full: RunningHost, ada: Account) -> None:
     assert wire <= 10_000
 
 
-def test_all_tools_are_few_enough(full: RunningHost, ada: Account) -> None:
+def test_the_number_and_size_of_all_tools_are_bounded(full: RunningHost, ada: Account) -> None:
     tools, size, _ = sent(full, ada, "?toolsets=all")
 
     assert {tool["name"] for tool in tools} == set(full.host.services.catalog.mcp_tools)
@@ -69,13 +69,13 @@ def test_all_tools_are_few_enough(full: RunningHost, ada: Account) -> None:
     assert size <= 110_000
 
 
-def test_no_single_tool_takes_a_tenth_of_the_core(full: RunningHost, ada: Account) -> None:
+def test_no_tool_is_larger_than_a_tenth_of_the_core(full: RunningHost, ada: Account) -> None:
     tools, _, _ = sent(full, ada, "?toolsets=all")
 
     assert {tool["name"]: size for tool in tools if (size := read_by_models([tool])) > 3_000} == {}
 
 
-def test_every_tool_that_is_named_exists(full: RunningHost, ada: Account) -> None:
+def test_every_tool_that_a_description_mentions_exists(full: RunningHost, ada: Account) -> None:
     known = {*full.host.services.catalog.mcp_tools, "find_tools", "call_tool"}
     verbs = sorted({name.partition("_")[0] for name in known} | {"retry", "reschedule", "crosspost", "duplicate"})
     pattern = re.compile(rf"\b(?:{'|'.join(verbs)})_[a-z]+(?:_[a-z]+)*\b")

@@ -35,13 +35,13 @@ def unauthorized(response: httpx.Response) -> str:
 
 
 @pytest.mark.parametrize("asked", [INITIALIZE, ("ping",), ("nonsense",)], ids=lambda request: request[0])
-def test_what_needs_no_credential(stranger: Peer, asked: tuple[Any, ...]) -> None:
+def test_requests_that_need_no_credential(stranger: Peer, asked: tuple[Any, ...]) -> None:
     assert stranger.post(message(*asked)).status_code == 200
 
 
 @pytest.mark.parametrize("asked", [("tools/list",), CALL, ("tools/call", {})], ids=lambda request: request[0])
 @pytest.mark.parametrize("authorization", ["", "Basic YTpi", "Bearer"])
-def test_what_needs_one(shared: RunningHost, asked: tuple[Any, ...], authorization: str) -> None:
+def test_requests_that_need_a_credential(shared: RunningHost, asked: tuple[Any, ...], authorization: str) -> None:
     peer = Peer(shared, headers={"authorization": authorization} if authorization else {})
 
     metadata = f"{shared.url}/.well-known/oauth-protected-resource"
@@ -50,14 +50,16 @@ def test_what_needs_one(shared: RunningHost, asked: tuple[Any, ...], authorizati
 
 @pytest.mark.parametrize("bearer", ["nonsense", "prk_oat_nonsense", "prk_oat_a.b.c", "a b", "x" * 5000])
 @pytest.mark.parametrize("asked", [INITIALIZE, ("ping",), ("tools/list",), CALL], ids=lambda request: request[0])
-def test_a_bad_token_is_refused_whatever_it_came_for(shared: RunningHost, bearer: str, asked: tuple[Any, ...]) -> None:
+def test_an_invalid_token_is_refused_for_every_request(
+    shared: RunningHost, bearer: str, asked: tuple[Any, ...]
+) -> None:
     challenge = unauthorized(Peer(shared, headers={"authorization": f"Bearer {bearer}"}).post(message(*asked)))
 
     assert challenge.startswith('Bearer resource_metadata="')
     assert challenge.endswith('scope="mcp", error="invalid_token"')
 
 
-def test_a_bad_token_is_refused_on_notifications_and_nonsense_too(shared: RunningHost) -> None:
+def test_an_invalid_token_is_refused_on_notifications_and_invalid_json_too(shared: RunningHost) -> None:
     peer = Peer(shared, headers={"authorization": "Bearer nonsense"})
 
     assert unauthorized(peer.post({"jsonrpc": "2.0", "method": "notifications/initialized"}))
@@ -83,7 +85,7 @@ def test_an_api_key_is_accepted(shared: RunningHost, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("others", [("Bearer nonsense", ""), ("", "Bearer nonsense"), ("", "Basic YTpi"), ("", "")])
-def test_two_credentials_are_none(shared: RunningHost, others: tuple[str, str]) -> None:
+def test_two_credentials_are_refused(shared: RunningHost, others: tuple[str, str]) -> None:
     authorization = account(shared).bearer["authorization"]
     body = orjson.dumps(message("tools/list"))
     lines = [f"Authorization: {other or authorization}" for other in others]
@@ -94,7 +96,7 @@ def test_two_credentials_are_none(shared: RunningHost, others: tuple[str, str]) 
     assert b"one Authorization header" in received
 
 
-def test_an_empty_credential_is_a_missing_one(shared: RunningHost) -> None:
+def test_an_empty_credential_counts_as_missing(shared: RunningHost) -> None:
     body = orjson.dumps(message("tools/list"))
     lines = ("Content-Type: application/json", f"Content-Length: {len(body)}", "Authorization: Bearer  ")
 
@@ -105,7 +107,7 @@ def test_an_empty_credential_is_a_missing_one(shared: RunningHost) -> None:
 
 
 @pytest.mark.parametrize("where", ["query", "form"])
-def test_a_credential_counts_in_its_header_only(shared: RunningHost, where: str) -> None:
+def test_a_credential_is_accepted_only_in_its_header(shared: RunningHost, where: str) -> None:
     key = account(shared).key
     path = f"/api/mcp?access_token={key}" if where == "query" else "/api/mcp"
     sent = {"json": message("tools/list")} if where == "query" else {"data": {"access_token": key}}
@@ -115,7 +117,7 @@ def test_a_credential_counts_in_its_header_only(shared: RunningHost, where: str)
     assert response.status_code == (401 if where == "query" else 415)
 
 
-def test_without_oauth_the_challenge_names_no_document(start: Start) -> None:
+def test_without_oauth_the_challenge_has_no_metadata_url(start: Start) -> None:
     host = start(oauth={"enabled": False})
 
     assert unauthorized(Peer(host).post(message("tools/list"))) == "Bearer"
@@ -123,7 +125,7 @@ def test_without_oauth_the_challenge_names_no_document(start: Start) -> None:
     assert unauthorized(peer.post(message("tools/list"))) == 'Bearer error="invalid_token"'
 
 
-def test_the_challenge_names_the_public_address(start: Start) -> None:
+def test_the_challenge_has_the_public_url(start: Start) -> None:
     peer = Peer(start(base_url="https://press.example/"), headers={"host": "press.example"})
 
     assert 'resource_metadata="https://press.example/.well-known/' in unauthorized(peer.post(message("tools/list")))
@@ -148,7 +150,7 @@ class Odd:
         return self._outcome
 
 
-def test_a_credential_that_cannot_be_checked_lets_nobody_in(start: Start) -> None:
+def test_a_credential_that_cannot_be_checked_admits_no_caller(start: Start) -> None:
     host = start()
     peer = Peer(host, account(host))
     Odd(host, BackendError("the database at db.internal is gone"))
@@ -161,7 +163,7 @@ def test_a_credential_that_cannot_be_checked_lets_nobody_in(start: Start) -> Non
     assert Peer(host).post(message("ping")).status_code == 200
 
 
-def test_an_authenticator_that_fails_lets_nobody_in(start: Start) -> None:
+def test_a_failing_authenticator_admits_no_caller(start: Start) -> None:
     host = start()
     peer = Peer(host, account(host))
     Odd(host, RuntimeError("the secret ingredient is nutmeg"))

@@ -50,7 +50,7 @@ def test_a_text_comes_back_as_it_was(text: str) -> None:
     ],
     ids=str,
 )
-def test_the_kinds_of_messages(message: dict[str, Any], kind: type) -> None:
+def test_message_types_are_recognised(message: dict[str, Any], kind: type) -> None:
     assert type(read(orjson.dumps({"jsonrpc": "2.0", **message}))) is kind
 
 
@@ -62,7 +62,7 @@ def test_what_is_no_object_is_no_message(value: Any) -> None:
     assert orjson.loads(raised.value.body())["id"] is None
 
 
-def test_an_error_carries_what_it_has() -> None:
+def test_an_error_includes_its_id_and_data() -> None:
     plain = RpcError(-32600, "no", message_id=b"7")
     assert plain.body() == b'{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"no"}}'
     assert orjson.loads(RpcError(-32600, "no", data={"a": 1}).body())["error"]["data"] == {"a": 1}

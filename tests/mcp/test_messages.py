@@ -38,14 +38,14 @@ PING = b'{"jsonrpc":"2.0","id":%b,"method":"ping"}'
     ],
     ids=lambda value: repr(value[:40]),
 )
-def test_an_id_comes_back_as_it_was(stranger: Peer, sent: bytes, echoed: bytes) -> None:
+def test_an_id_is_returned_unchanged(stranger: Peer, sent: bytes, echoed: bytes) -> None:
     response = stranger.post(PING % sent)
 
     assert (response.status_code, response.content) == (200, b'{"jsonrpc":"2.0","id":%b,"result":{}}' % echoed)
 
 
 @pytest.mark.parametrize("sent", [b"true", b"false", b"[]", b"[1]", b"{}", b'{"id":1}'])
-def test_an_id_of_another_type_is_refused_without_it(stranger: Peer, sent: bytes) -> None:
+def test_an_id_of_another_type_is_refused_with_a_null_id(stranger: Peer, sent: bytes) -> None:
     response = stranger.post(PING % sent)
 
     assert (error(response), response.json()["id"]) == ((200, INVALID), None)
@@ -88,7 +88,7 @@ def test_a_malformed_request_is_reported(stranger: Peer, message: bytes, code: i
     assert (error(answer), answer.json()["id"]) == ((200, code), echoed)
 
 
-def test_of_a_name_that_comes_twice_the_last_value_counts(stranger: Peer) -> None:
+def test_the_last_value_of_a_duplicate_name_is_used(stranger: Peer) -> None:
     response = stranger.post(b'{"jsonrpc":"2.0","id":1,"id":2.50,"method":"x","method":"ping","id":3.00}')
 
     assert response.content == b'{"jsonrpc":"2.0","id":3.00,"result":{}}'
@@ -142,7 +142,7 @@ def test_notifications_get_no_response(stranger: Peer, message: bytes) -> None:
     ],
     ids=lambda body: repr(body[:40]),
 )
-def test_what_is_no_json_is_a_parse_error(stranger: Peer, body: bytes) -> None:
+def test_invalid_json_is_a_parse_error(stranger: Peer, body: bytes) -> None:
     response = stranger.post(body)
 
     assert (error(response), response.json()["id"]) == ((400, PARSE), None)
@@ -181,7 +181,7 @@ def test_a_body_without_a_content_type_is_refused(shared: RunningHost) -> None:
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "identity, gzip"])
-def test_a_compressed_body_is_refused_by_name(stranger: Peer, coding: str) -> None:
+def test_a_compressed_body_is_refused(stranger: Peer, coding: str) -> None:
     response = stranger.post(gzip.compress(PING % b"1"), content_encoding=coding)
 
     assert error(response) == (415, INVALID)
@@ -203,20 +203,20 @@ def test_head_is_refused_without_a_body(shared: RunningHost) -> None:
     assert received.endswith(b"\r\n\r\n")
 
 
-def test_the_address_may_end_in_a_slash(shared: RunningHost) -> None:
+def test_the_url_may_end_in_a_slash(shared: RunningHost) -> None:
     response = httpx.post(f"{shared.url}{PATH}/", content=PING % b"1", headers={"content-type": "application/json"})
 
     assert response.json()["result"] == {}
 
 
-def test_no_endpoint_where_the_operator_switched_it_off(start: Any) -> None:
+def test_the_endpoint_is_missing_if_the_operator_disabled_it(start: Any) -> None:
     host = start(mcp={"enabled": False})
 
     assert [httpx.request(method, host.url + PATH).status_code for method in ("GET", "POST", "OPTIONS")] == [404] * 3
     assert PATH not in httpx.get(f"{host.url}/llms.txt").text
 
 
-def test_the_text_index_names_the_endpoint(shared: RunningHost) -> None:
+def test_the_text_index_lists_the_endpoint(shared: RunningHost) -> None:
     (line,) = re.findall(r"^- \[MCP endpoint\].+$", httpx.get(f"{shared.url}/llms.txt").text, re.MULTILINE)
 
     assert f"{shared.url}{PATH}" in line

@@ -66,7 +66,7 @@ def articles(client: ToolClient) -> list[str]:
     return [item["title"] for item in client.data("list_content")["items"]]
 
 
-def test_with_a_quota_of_one(start: Start) -> None:
+def test_a_repeat_does_not_use_the_quota(start: Start) -> None:
     ada = client_of(start(1), "ada@example.com")
     first = ada.call("create_content", **ARTICLE, client_request_id="one")
     second = ada.call("create_content", **ARTICLE, body_format="markdown", client_request_id="one")
@@ -80,7 +80,7 @@ def test_with_a_quota_of_one(start: Start) -> None:
     assert articles(ada) == ["Cold brew"]
 
 
-def test_after_a_restart_and_a_crash_there_is_one_article(start: Start, tmp_path: Path) -> None:
+def test_a_repeat_after_a_restart_and_a_crash_creates_one_article(start: Start, tmp_path: Path) -> None:
     ada = client_of(start(1), "ada@example.com")
     first = ada.data("create_content", **ARTICLE, client_request_id="one")
     host = start(1)
@@ -108,7 +108,7 @@ def test_after_a_restart_and_a_crash_there_is_one_article(start: Start, tmp_path
         ("connect_website", {"platform": "builtin", "name": "Tea"}, "list_websites", "websites"),
     ],
 )
-def test_other_tools_that_make_something(
+def test_other_tools_that_create_something_can_be_repeated(
     start: Start, tool: str, arguments: dict[str, Any], listed: str, members: str
 ) -> None:
     ada = client_of(start(9), "ada@example.com")
@@ -120,14 +120,14 @@ def test_other_tools_that_make_something(
     assert len(ada.data(listed)[members]) == 3
 
 
-def test_an_upload_link_is_given_again(start: Start) -> None:
+def test_a_repeated_request_returns_the_same_upload_link(start: Start) -> None:
     ada = client_of(start(1), "ada@example.com")
     link = ada.data("create_upload_url", content_type="image/png", client_request_id="one")
     assert ada.data("create_upload_url", content_type="image/png", client_request_id="one") == link
     assert ada.data("create_upload_url", content_type="image/png")["upload_url"] != link["upload_url"]
 
 
-def test_the_connections_of_an_account_share_ids_and_accounts_do_not(start: Start) -> None:
+def test_request_ids_are_shared_by_connections_but_not_by_accounts(start: Start) -> None:
     host = start(1)
     ada, phone = client_of(host, "ada@example.com"), client_of(host, "ada@example.com", "phone")
     eve = client_of(host, "eve@example.com")
@@ -155,7 +155,7 @@ def test_a_client_that_gives_up_finds_its_result(start: Start) -> None:
 
 
 @pytest.mark.parametrize("tool", ["note", "sure_note"])
-def test_a_server_that_is_killed_in_the_middle(tmp_path: Path, tool: str) -> None:
+def test_a_repeat_after_the_server_was_killed_mid_call(tmp_path: Path, tool: str) -> None:
     """The resumable tool runs again; the other is not repeated, and the client is told."""
     site, log = install_diary(tmp_path / "site"), tmp_path / "diary.txt"
     config = "builtin_plugins = false\n[plugins.diary]\n"
@@ -181,7 +181,7 @@ def test_a_server_that_is_killed_in_the_middle(tmp_path: Path, tool: str) -> Non
         assert log.read_text() == "tea\ntea\n"
 
 
-def test_a_plugin_must_declare_it_with_the_type_of_the_sdk() -> None:
+def test_repeatable_tools_must_declare_the_sdk_type() -> None:
     class Result(BaseModel):
         text: str
 
@@ -208,7 +208,7 @@ def test_a_plugin_must_declare_it_with_the_type_of_the_sdk() -> None:
     ]
 
 
-def test_every_tool_that_makes_something_new_can_be_repeated(tmp_path: Path) -> None:
+def test_every_tool_that_creates_something_is_repeatable(tmp_path: Path) -> None:
     tools = LoadedApp(settings_for_test({}, tmp_path)).catalog.mcp_tools.values()
     declared = [tool.declaration for tool in tools if isinstance(tool.declaration, McpTool)]
     assert len(declared) > 30

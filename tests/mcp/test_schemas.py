@@ -36,7 +36,7 @@ SHELTERS = [
 
 
 @pytest.mark.parametrize("shelter", SHELTERS)
-def test_what_is_written_matches(shelter: Shelter) -> None:
+def test_serialised_results_match_the_schema(shelter: Shelter) -> None:
     schema = output_schema(Shelter)
 
     Draft202012Validator.check_schema(schema)
@@ -46,7 +46,7 @@ def test_what_is_written_matches(shelter: Shelter) -> None:
     assert set(schema["properties"]) == {"title", "when", "Animals", "best", "by_name"}
 
 
-def test_a_file_has_the_members_of_the_host_and_its_own() -> None:
+def test_a_file_schema_has_the_members_of_the_host_and_its_own() -> None:
     schema = file_schema(Shelter)
 
     assert {"id", "url", "expiresAt", "cached", "warnings", "title", "animals"} <= set(schema["properties"])
@@ -54,14 +54,14 @@ def test_a_file_has_the_members_of_the_host_and_its_own() -> None:
     assert file_schema(None)["required"] == ["id", "url", "expiresAt", "cached"]
 
 
-def test_an_optional_parameter_is_left_out_rather_than_null() -> None:
+def test_an_optional_parameter_is_omitted_rather_than_null() -> None:
     class Choice(Params):
         width: int | None = Field(None, ge=1, description="Pixels.")
 
     assert input_schema(Choice)["properties"] == {"width": {"type": "integer", "minimum": 1, "description": "Pixels."}}
 
 
-def test_a_result_that_is_written_as_something_else_is_refused() -> None:
+def test_a_result_that_does_not_serialise_to_an_object_is_refused() -> None:
     class Text(BaseModel):
         word: str
 
@@ -74,7 +74,7 @@ def test_a_result_that_is_written_as_something_else_is_refused() -> None:
 
 
 @pytest.mark.parametrize("model", [Cat, Dog, Shelter])
-def test_the_schema_is_made_once(model: type[BaseModel]) -> None:
+def test_the_schema_is_created_once(model: type[BaseModel]) -> None:
     first: Any = output_schema(model)
 
     assert output_schema(model) is first
@@ -108,7 +108,7 @@ def make_poster(params: Poster, call: Call) -> Artifact:
     return Artifact(b"", "image/png")
 
 
-def test_models_read_the_descriptions_that_are_for_them() -> None:
+def test_the_mcp_schema_has_the_descriptions_for_models() -> None:
     tool = poster(descriptions={"text": "Text.", "frame.color": "Hex."}, hide=("dpi",))
 
     assert tool.problems() == []
@@ -128,7 +128,7 @@ def test_models_read_the_descriptions_that_are_for_them() -> None:
     }
 
 
-def test_programs_read_the_whole_schema() -> None:
+def test_the_full_schema_is_unchanged_for_programs() -> None:
     before = str(input_schema(Poster))
     mcp_schema(poster(descriptions={"frame.color": "Hex."}, hide=("dpi", "frame.color")), Poster)
 

@@ -53,7 +53,7 @@ def test_a_result_is_text_and_an_object_that_matches_its_schema(start: Start, na
         assert len(links) == ("url" in result["structuredContent"] and version == "2025-06-18")
 
 
-def test_no_tool_is_left_out_of_these_tests(peer: Peer) -> None:
+def test_these_tests_cover_every_tool(peer: Peer) -> None:
     other_tools = {"fail", "guarded", "wait"}
 
     assert {tool["name"] for tool in peer.tools()} == GOOD.keys() | other_tools
@@ -153,7 +153,7 @@ def test_a_tools_own_images_are_shown_beside_its_own_text(peer: Peer) -> None:
     ],
     ids=str,
 )
-def test_params_that_name_no_call_are_refused(peer: Peer, params: dict[str, Any]) -> None:
+def test_invalid_call_params_are_refused(peer: Peer, params: dict[str, Any]) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
 
     assert error(peer.post(message)) == (200, -32602)
@@ -171,20 +171,20 @@ def test_an_unknown_tool_is_a_protocol_error(peer: Peer, name: str) -> None:
     assert response.json()["error"]["message"].isprintable()
 
 
-def test_a_misspelt_tool_is_named(peer: Peer) -> None:
+def test_a_misspelt_tool_gets_a_suggestion(peer: Peer) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "count_word"}}
 
     assert peer.post(message).json()["error"]["message"] == "Unknown tool: count_word; did you mean count_words?"
 
 
-def test_a_tool_that_the_operator_switched_off_is_unknown(start: Start) -> None:
+def test_a_tool_disabled_by_the_operator_is_unknown(start: Start) -> None:
     host = start(tools={"count_words": {"enabled": False}})
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "count_words"}}
 
     assert error(Peer(host, account(host)).post(message)) == (200, -32602)
 
 
-def test_arguments_may_be_left_out(peer: Peer) -> None:
+def test_arguments_may_be_omitted(peer: Peer) -> None:
     assert peer.call("make_image")["structuredContent"]["width"] == 4
     message = {"name": "make_image", "arguments": None}
     assert peer.request("tools/call", message)["result"]["structuredContent"]["width"] == 4
@@ -204,20 +204,20 @@ def test_arguments_may_be_left_out(peer: Peer) -> None:
     ],
     ids=str,
 )
-def test_arguments_that_break_the_schema_are_explained(peer: Peer, arguments: Any, words: list[str]) -> None:
+def test_invalid_arguments_are_explained(peer: Peer, arguments: Any, words: list[str]) -> None:
     text = peer.refused("count_words", arguments)
 
     assert text.startswith("The arguments of count_words are not valid. ")
     assert [word for word in words if word not in text] == []
 
 
-def test_every_wrong_field_is_named(peer: Peer) -> None:
+def test_every_invalid_field_is_listed(peer: Peer) -> None:
     text = peer.refused("generate_qr_code", {"size": "big", "margin": 99, "fgColor": "red", "x": 1})
 
     assert all(f"{field}: " in text for field in ("text", "size", "margin", "fgColor", "x"))
 
 
-def test_a_limit_says_when_to_come_back(start: Start) -> None:
+def test_a_rate_limit_says_when_to_retry(start: Start) -> None:
     host = start()
     peer = Peer(host, account(host))
     for _ in range(3):
@@ -226,7 +226,7 @@ def test_a_limit_says_when_to_come_back(start: Start) -> None:
     assert re.search(r"try again in \d+ seconds", peer.refused("scarce"))
 
 
-def test_a_quota_says_when_the_next_month_begins(start: Start) -> None:
+def test_a_quota_says_when_it_resets(start: Start) -> None:
     host = start(plans={"free": {"quotas": {"articles_created": 1}}})
     peer = Peer(host, account(host))
     peer.call("scarce")
@@ -236,7 +236,7 @@ def test_a_quota_says_when_the_next_month_begins(start: Start) -> None:
     assert re.search(r"\d{4}|\d+ \w+", text)
 
 
-def test_a_tool_outside_the_plan_names_the_plans_that_have_it(start: Start) -> None:
+def test_a_tool_outside_the_plan_lists_the_plans_that_include_it(start: Start) -> None:
     plans = {"free": {"title": "Free", "tools": ["generate_*"]}, "pro": {"title": "Pro"}, "max": {"title": "Max"}}
     host = start(plans=plans)
 
@@ -245,7 +245,7 @@ def test_a_tool_outside_the_plan_names_the_plans_that_have_it(start: Start) -> N
     assert text == "count_words is not in the plan Free; it is in Pro and Max"
 
 
-def test_a_tool_that_is_switched_off_says_where_to_switch_it_on(shared: RunningHost) -> None:
+def test_a_disabled_tool_says_where_to_enable_it(shared: RunningHost) -> None:
     user = account(shared, off=("count_words",))
     text = Peer(shared, user).refused("count_words", {"text": "x"})
 
@@ -253,17 +253,17 @@ def test_a_tool_that_is_switched_off_says_where_to_switch_it_on(shared: RunningH
     assert text.endswith(f"{shared.url}/dashboard/connections/{user.connection.id}")
 
 
-def test_what_an_authorizer_says_is_passed_on(peer: Peer) -> None:
+def test_an_authorizers_message_is_returned(peer: Peer) -> None:
     assert peer.refused("guarded") == "guarded is for nobody"
 
 
-def test_what_a_tool_refuses_is_passed_on(peer: Peer) -> None:
+def test_a_tools_refusal_is_returned(peer: Peer) -> None:
     assert peer.refused("fail", {"way": "forbid"}) == "this name is taken by another account. Choose another one."
     assert "0.2 s" in peer.refused("fail", {"way": "endless"})
 
 
 @pytest.mark.parametrize("way", ["raise", "wrong_type", "surrogate", "none"])
-def test_a_failure_has_a_reference_and_nothing_internal(
+def test_a_failure_has_a_reference_and_no_internal_details(
     peer: Peer, way: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     params = {"name": "fail", "arguments": {"way": way}}
@@ -284,7 +284,7 @@ def test_an_alias_is_callable(peer: Peer) -> None:
     assert peer.call("wealthy", {"title": "x"})["structuredContent"]["title"] == "x"
 
 
-def test_an_alias_is_switched_off_with_its_tool(shared: RunningHost) -> None:
+def test_an_alias_is_disabled_with_its_tool(shared: RunningHost) -> None:
     assert "rich is switched off" in Peer(shared, account(shared, off=("rich",))).refused("wealthy", {"title": "x"})
 
 
@@ -302,7 +302,7 @@ def calling(host: RunningHost, one: Account, *names: str) -> Iterator[list[Any]]
         results += [call.result() for call in calls]
 
 
-def test_a_connection_has_so_many_calls_at_once_and_no_more(start: Start) -> None:
+def test_concurrent_calls_of_a_connection_are_limited(start: Start) -> None:
     host = start(mcp={"concurrency": 2})
     first, other = account(host), account(host)
     with calling(host, first, "a", "b") as results:
@@ -315,7 +315,7 @@ def test_a_connection_has_so_many_calls_at_once_and_no_more(start: Start) -> Non
     assert Peer(host, first).call("count_words", {"text": "x"})["structuredContent"] == {"words": 1}
 
 
-def test_a_batch_waits_for_its_own_turns(start: Start) -> None:
+def test_calls_in_a_batch_wait_for_each_other(start: Start) -> None:
     host = start(mcp={"concurrency": 2})
     params = {"name": "count_words", "arguments": {"text": "x"}}
     batch = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params} for number in range(20)]
@@ -325,7 +325,7 @@ def test_a_batch_waits_for_its_own_turns(start: Start) -> None:
     assert [response["result"]["structuredContent"] for response in responses] == [{"words": 1}] * 20
 
 
-def test_two_connections_of_one_account_do_not_share_their_places(start: Start) -> None:
+def test_connections_of_one_account_have_separate_slots(start: Start) -> None:
     host = start(mcp={"concurrency": 1})
     user = account(host)
     connection, key = host.run(host.host.accounts.api_keys.create(user.user_id, "another"))
@@ -340,7 +340,7 @@ def message(name: str, *, batch: bool) -> bytes:
 
 
 @pytest.mark.parametrize("batch", [False, True])
-def test_a_client_that_leaves_cancels_its_call_and_frees_its_place(start: Start, batch: bool) -> None:
+def test_a_disconnected_clients_call_is_cancelled_and_its_slot_freed(start: Start, batch: bool) -> None:
     host = start(mcp={"concurrency": 1})
     user = account(host)
     body = message("left", batch=batch)
@@ -353,7 +353,7 @@ def test_a_client_that_leaves_cancels_its_call_and_frees_its_place(start: Start,
     assert Peer(host, user).call("count_words", {"text": "x"})["structuredContent"] == {"words": 1}
 
 
-def test_a_generator_goes_on_for_others_when_its_client_leaves(start: Start) -> None:
+def test_a_generator_continues_for_others_when_its_client_leaves(start: Start) -> None:
     host = start()
     user = account(host)
     arguments = {"text": "shared by many"}

@@ -36,7 +36,7 @@ def same_as_golden(name: str, tools: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_the_list_of_a_plan_is_what_it_was(tmp_path_factory: pytest.TempPathFactory, plan: str) -> None:
+def test_the_list_of_a_plan_is_unchanged(tmp_path_factory: pytest.TempPathFactory, plan: str) -> None:
     config = {"builtin_plugins": False, "plugins": {name: {} for name in GENERATORS}, "plans": PLANS}
     with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as host:
         same_as_golden(f"{plan}.json", Peer(host, account(host, plan)).tools())
@@ -54,7 +54,7 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
             yield from objects(child)
 
 
-def test_every_tool_carries_what_a_client_shows_and_checks(peer: Peer) -> None:
+def test_every_tool_has_what_clients_show_and_check(peer: Peer) -> None:
     for tool in peer.tools():
         assert set(tool) == {"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
         assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", tool["name"])
@@ -77,7 +77,7 @@ def test_every_tool_carries_what_a_client_shows_and_checks(peer: Peer) -> None:
 
 
 @pytest.mark.parametrize("limit", [30, None], ids=["limited", "unlimited"])
-def test_every_tool_says_once_what_a_call_costs(tmp_path_factory: pytest.TempPathFactory, limit: int | None) -> None:
+def test_every_tool_states_its_cost_once(tmp_path_factory: pytest.TempPathFactory, limit: int | None) -> None:
     quotas = dict.fromkeys(QUOTAS, limit) if limit else {}
     plans = {"free": {"tools": ["*"], "quotas": quotas}}
     settings = settings_for_test({"plans": plans, "mcp": {"toolsets": ["all"]}}, tmp_path_factory.mktemp("data"))
@@ -97,7 +97,7 @@ def test_every_tool_says_once_what_a_call_costs(tmp_path_factory: pytest.TempPat
         assert not re.search(r"(?i)\bcosts?\b|counts? against|free of charge|\bcharged?\b", description), tool["name"]
 
 
-def test_the_order_is_that_of_the_names(peer: Peer) -> None:
+def test_tools_are_sorted_by_name(peer: Peer) -> None:
     names = [tool["name"] for tool in peer.tools()]
 
     assert names == sorted(names)
@@ -108,7 +108,7 @@ def test_aliases_are_not_listed(peer: Peer) -> None:
     assert not {"wealthy"} & {tool["name"] for tool in peer.tools()}
 
 
-def test_a_description_ends_with_what_a_call_costs(start: Start) -> None:
+def test_a_description_ends_with_the_cost_of_a_call(start: Start) -> None:
     host = start(plans=PLANS)
     descriptions = {
         plan: {tool["name"]: tool["description"] for tool in Peer(host, account(host, plan)).tools()} for plan in PLANS
@@ -128,7 +128,7 @@ def test_each_plan_has_its_own_list(start: Start) -> None:
     assert "count_words" in {tool["name"] for tool in Peer(host, account(host, "pro")).tools()}
 
 
-def test_a_plan_that_is_gone_sees_what_strangers_see(start: Start) -> None:
+def test_an_account_with_a_removed_plan_gets_the_anonymous_tools(start: Start) -> None:
     host = start()
     user = account(host)
     all_tools = {tool["name"] for tool in Peer(host, user).tools()}
@@ -140,7 +140,7 @@ def test_a_plan_that_is_gone_sees_what_strangers_see(start: Start) -> None:
 
 
 @pytest.mark.parametrize("off", [("count_words",), ("generate_qr_code", "wait"), ("qr-code-generator",)])
-def test_what_a_connection_switched_off_is_not_listed(shared: RunningHost, off: tuple[str, ...]) -> None:
+def test_tools_disabled_for_a_connection_are_not_listed(shared: RunningHost, off: tuple[str, ...]) -> None:
     all_tools = {tool["name"] for tool in Peer(shared, account(shared)).tools()}
     listed = {tool["name"] for tool in Peer(shared, account(shared, off=off)).tools()}
 
@@ -149,7 +149,7 @@ def test_what_a_connection_switched_off_is_not_listed(shared: RunningHost, off: 
 
 
 @pytest.mark.parametrize("cursor", ["", "x", 1, [], {}, True])
-def test_there_is_one_page(peer: Peer, cursor: Any) -> None:
+def test_there_is_only_one_page(peer: Peer, cursor: Any) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"cursor": cursor}}
 
     assert error(peer.post(message)) == (200, -32602)
@@ -158,7 +158,7 @@ def test_there_is_one_page(peer: Peer, cursor: Any) -> None:
 
 
 @pytest.mark.parametrize("number", [b"1", b'"a"', b"null", b"1.50"])
-def test_the_list_is_the_same_bytes_for_every_id(peer: Peer, number: bytes) -> None:
+def test_the_list_is_byte_identical_for_every_id(peer: Peer, number: bytes) -> None:
     content = peer.post(b'{"jsonrpc":"2.0","id":%b,"method":"tools/list"}' % number).content
 
     start = b'{"jsonrpc":"2.0","id":%b,"result":' % number

@@ -63,7 +63,7 @@ def sets_of(host: RunningHost, name: str) -> tuple[str, ...]:
     return host.host.services.catalog.mcp_tools[name].info.toolsets
 
 
-def test_get_account_usage_names_what_is_beyond_the_access_of_a_connection(full: RunningHost) -> None:
+def test_get_account_usage_lists_tools_beyond_the_connections_access(full: RunningHost) -> None:
     user = account(full)
     full.run(full.host.accounts.connections.set_access(user.user_id, user.connection.id, "publish", None))
     tools = full.host.services.catalog.plans["free"].mcp_tools.items()
@@ -82,7 +82,7 @@ def test_get_account_usage_names_what_is_beyond_the_access_of_a_connection(full:
     assert narrowed["this client asked to read only"] == writing - destructive
 
 
-def test_the_default_is_core_and_the_way_to_everything_else(full: RunningHost, ada: Account) -> None:
+def test_the_default_is_the_core_toolset_and_the_host_tools(full: RunningHost, ada: Account) -> None:
     names = listed(full, ada)
 
     assert names >= {
@@ -99,7 +99,7 @@ def test_the_default_is_core_and_the_way_to_everything_else(full: RunningHost, a
     assert all("core" in sets_of(full, name) for name in names - HOST_TOOLS)
 
 
-def test_a_client_chooses_in_the_url_or_in_a_header(full: RunningHost, ada: Account) -> None:
+def test_a_client_chooses_toolsets_in_the_url_or_in_a_header(full: RunningHost, ada: Account) -> None:
     seo = {name for name in full.host.services.catalog.mcp_tools if "seo" in sets_of(full, name)}
 
     assert listed(full, ada, "?toolsets=seo") == seo | HOST_TOOLS
@@ -109,7 +109,7 @@ def test_a_client_chooses_in_the_url_or_in_a_header(full: RunningHost, ada: Acco
     assert listed(full, ada, "?toolsets=all") == set(full.host.services.catalog.mcp_tools)
 
 
-def test_read_only_drops_everything_that_writes(full: RunningHost, ada: Account) -> None:
+def test_read_only_removes_every_tool_that_writes(full: RunningHost, ada: Account) -> None:
     for query, headers in (("?readonly=true&toolsets=all", {}), ("?toolsets=all", {"X_MCP_Readonly": "1"})):
         names = listed(full, ada, query, **headers)
         catalog = full.host.services.catalog.mcp_tools
@@ -120,7 +120,7 @@ def test_read_only_drops_everything_that_writes(full: RunningHost, ada: Account)
     assert listed(full, ada, "?readonly=false") == listed(full, ada)
 
 
-def test_a_read_only_request_cannot_write_by_another_way(full: RunningHost, ada: Account) -> None:
+def test_a_read_only_request_cannot_write_indirectly(full: RunningHost, ada: Account) -> None:
     message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     create = {"name": "create_content", "arguments": {"title": "T", "body": "B"}}
     for params in (create, {"name": "call_tool", "arguments": create}):
@@ -145,7 +145,7 @@ def test_a_read_only_request_cannot_write_by_another_way(full: RunningHost, ada:
         ("?toolsets=%00%F0%9F%92%A9", {}, ["there is no toolset"]),
     ],
 )
-def test_what_cannot_be_chosen_is_named(
+def test_an_invalid_choice_is_explained(
     full: RunningHost, ada: Account, query: str, headers: dict[str, str], words: list[str]
 ) -> None:
     for method in ("tools/list", "initialize"):
@@ -154,7 +154,7 @@ def test_what_cannot_be_chosen_is_named(
         assert all(word in error["message"] for word in words), error["message"]
 
 
-def test_a_set_that_the_plan_lacks_is_named_with_the_plans_that_have_it(full: RunningHost) -> None:
+def test_a_toolset_outside_the_plan_lists_the_plans_that_include_it(full: RunningHost) -> None:
     writer = account(full, "writer")
 
     text = problem(full, writer, "?toolsets=core,generators")
@@ -163,7 +163,7 @@ def test_a_set_that_the_plan_lacks_is_named_with_the_plans_that_have_it(full: Ru
     assert "Small" in text
 
 
-def test_a_small_plan_is_listed_whole(start: Start) -> None:
+def test_a_small_plan_is_listed_completely(start: Start) -> None:
     host = start(mcp={"list_all_up_to": 26})
     all_tools = listed(host, account(host))
 
@@ -171,7 +171,7 @@ def test_a_small_plan_is_listed_whole(start: Start) -> None:
     assert not all_tools & HOST_TOOLS
 
 
-def test_a_tool_that_names_no_set_is_in_the_set_of_its_plugin(start: Start) -> None:
+def test_a_tool_without_a_toolset_is_in_that_of_its_plugin(start: Start) -> None:
     host = start(mcp={"list_all_up_to": 0})
     user = account(host)
 
@@ -185,13 +185,13 @@ def test_a_tool_that_names_no_set_is_in_the_set_of_its_plugin(start: Start) -> N
     )
 
 
-def test_the_operator_chooses_the_default(start: Start) -> None:
+def test_the_operator_chooses_the_default_toolsets(start: Start) -> None:
     host = start(mcp={"list_all_up_to": 0, "toolsets": ["generators"]})
 
     assert listed(host, account(host)) == {"generate_qr_code", "make_image", "write_text_file", *HOST_TOOLS}
 
 
-def test_the_owner_of_a_connection_chooses_its_sets(full: RunningHost) -> None:
+def test_the_owner_of_a_connection_chooses_its_toolsets(full: RunningHost) -> None:
     user = account(full)
     connections = full.host.accounts.connections
     full.run(connections.set_access(user.user_id, user.connection.id, "full", ["images"]))
@@ -203,7 +203,7 @@ def test_the_owner_of_a_connection_chooses_its_sets(full: RunningHost) -> None:
     assert listed(full, user) == listed(full, account(full), "?readonly=true")
 
 
-def test_what_is_not_listed_is_refused_with_the_set_that_has_it(full: RunningHost, ada: Account) -> None:
+def test_an_unlisted_tool_is_refused_with_the_toolset_that_includes_it(full: RunningHost, ada: Account) -> None:
     peer = Peer(full, ada)
 
     text = peer.refused("export_content", {})
@@ -215,7 +215,7 @@ def test_what_is_not_listed_is_refused_with_the_set_that_has_it(full: RunningHos
     assert "?toolsets=core,websites" in text
 
 
-def test_call_tool_runs_what_is_not_listed_as_if_it_were_called_itself(full: RunningHost, ada: Account) -> None:
+def test_call_tool_runs_an_unlisted_tool_like_a_direct_call(full: RunningHost, ada: Account) -> None:
     peer = Peer(full, ada)
     everything = Peer(full, ada, {"X-MCP-Toolsets": "all"})
 
@@ -258,7 +258,7 @@ def test_call_tool_refuses_destructive_tools_that_are_listed_too(full: RunningHo
     assert "call it directly" in text
 
 
-def test_what_is_refused_for_not_being_listed_is_in_the_activity(full: RunningHost) -> None:
+def test_refused_calls_of_unlisted_tools_are_in_the_activity(full: RunningHost) -> None:
     user = account(full)
     peer = Peer(full, user)
     peer.refused("generate_qr_code", {"text": "x"})
@@ -273,7 +273,7 @@ def test_what_is_refused_for_not_being_listed_is_in_the_activity(full: RunningHo
     ]
 
 
-def test_call_tool_refuses_what_the_plan_or_a_switch_hides(full: RunningHost) -> None:
+def test_call_tool_refuses_tools_hidden_by_the_plan_or_disabled(full: RunningHost) -> None:
     small = Peer(full, account(full, "small"))
     text = small.refused("call_tool", {"name": "create_content", "arguments": {"title": "T", "body": "B"}})
     assert "is not in the plan Small" in text
@@ -295,7 +295,7 @@ def test_call_tool_refuses_what_the_plan_or_a_switch_hides(full: RunningHost) ->
         ("restore from the trash", "restore_content"),
     ],
 )
-def test_find_tools_finds_by_words(full: RunningHost, ada: Account, query: str, tool: str) -> None:
+def test_find_tools_searches_by_words(full: RunningHost, ada: Account, query: str, tool: str) -> None:
     result = Peer(full, ada).call("find_tools", {"query": query, "limit": 3})
 
     matches = {match["name"]: match for match in result["structuredContent"]["tools"]}
@@ -307,13 +307,13 @@ def test_find_tools_finds_by_words(full: RunningHost, ada: Account, query: str, 
     assert json.dumps(matches[tool]["inputSchema"]["properties"], separators=(",", ":"), ensure_ascii=False) in text
 
 
-def test_find_tools_finds_the_same_in_singular_and_plural(full: RunningHost, ada: Account) -> None:
+def test_find_tools_treats_singular_and_plural_alike(full: RunningHost, ada: Account) -> None:
     for pair in ("image images", "article articles", "category categories", "movie movies", "copy copies"):
         singular, plural = (Peer(full, ada).call("find_tools", {"query": word, "limit": 20}) for word in pair.split())
         assert singular["structuredContent"] == plural["structuredContent"], pair
 
 
-def test_find_tools_without_words_names_every_tool_by_set(full: RunningHost, ada: Account) -> None:
+def test_find_tools_without_words_lists_every_tool_by_toolset(full: RunningHost, ada: Account) -> None:
     result = Peer(full, ada).call("find_tools")
 
     names = {tool["name"] for tool in result["structuredContent"]["tools"]}
@@ -324,19 +324,17 @@ def test_find_tools_without_words_names_every_tool_by_set(full: RunningHost, ada
 @pytest.mark.parametrize(
     "arguments", [{"query": 7}, {"query": "x" * 201}, {"limit": 0}, {"words": "x"}, {"query": "x", "limit": "5"}]
 )
-def test_find_tools_says_what_is_wrong_with_its_arguments(
-    full: RunningHost, ada: Account, arguments: dict[str, Any]
-) -> None:
+def test_find_tools_explains_invalid_arguments(full: RunningHost, ada: Account, arguments: dict[str, Any]) -> None:
     assert "The arguments of find_tools are not valid" in Peer(full, ada).refused("find_tools", arguments)
 
 
-def test_find_tools_says_when_nothing_fits(full: RunningHost, ada: Account) -> None:
+def test_find_tools_reports_when_nothing_matches(full: RunningHost, ada: Account) -> None:
     result = Peer(full, ada).call("find_tools", {"query": "zzxqy"})
     assert result["structuredContent"] == {"tools": []}
     assert "No tool fits 'zzxqy'" in result["content"][0]["text"]
 
 
-def test_sets_apply_to_every_message_of_a_batch(full: RunningHost, ada: Account) -> None:
+def test_toolsets_apply_to_every_message_of_a_batch(full: RunningHost, ada: Account) -> None:
     batch = [
         {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "disconnect_website", "arguments": {}}},
@@ -376,12 +374,12 @@ def test_a_precompressed_text_is_one_member_of_gzip(text: bytes, before: bytes, 
     assert not reader.unused_data
 
 
-def test_a_text_that_is_not_in_a_body_is_not_compressed() -> None:
+def test_a_text_missing_from_the_body_is_not_compressed() -> None:
     assert PrecompressedText(b"abc").gzip(b"xyz") is None
     assert PrecompressedText(b"abc").gzip(b"x" * 70_000 + b"abc") is None
 
 
-def test_names_of_sets_are_checked_when_a_plugin_is_loaded(tmp_path: Path) -> None:
+def test_toolset_names_are_checked_when_a_plugin_is_loaded(tmp_path: Path) -> None:
     from pressroom.sdk import Call, Params, mcp_tool  # noqa: PLC0415 - next to the tool that they declare
     from pydantic import BaseModel  # noqa: PLC0415
 

@@ -33,14 +33,14 @@ def authorization(peer: Peer) -> str:
     return f"Authorization: {peer.account.bearer['authorization']}"
 
 
-def test_a_body_of_the_largest_size_is_read(shared: RunningHost, peer: Peer) -> None:
+def test_a_body_of_the_maximum_size_is_accepted(shared: RunningHost, peer: Peer) -> None:
     assert peer.post(padded(LIMIT)).json()["result"] == {}
     sent = head(TYPE, authorization(peer), "Transfer-Encoding: chunked")
     received = exchange(shared, sent, *chunked(padded(LIMIT)))
     assert received.startswith(b"HTTP/1.1 200 ")
 
 
-def test_a_larger_body_is_refused_at_its_head(shared: RunningHost, peer: Peer) -> None:
+def test_a_body_over_the_limit_is_refused_by_its_content_length(shared: RunningHost, peer: Peer) -> None:
     received = exchange(shared, head(TYPE, authorization(peer), f"Content-Length: {LIMIT + 1}"), b"{")
 
     assert received.startswith(b"HTTP/1.1 413 ")
@@ -48,7 +48,7 @@ def test_a_larger_body_is_refused_at_its_head(shared: RunningHost, peer: Peer) -
     assert str(LIMIT).encode() in received
 
 
-def test_a_larger_body_in_chunks_is_refused_as_soon_as_it_shows(shared: RunningHost, peer: Peer) -> None:
+def test_a_chunked_body_is_refused_as_soon_as_it_exceeds_the_limit(shared: RunningHost, peer: Peer) -> None:
     with socket.create_connection(("127.0.0.1", shared.settings.server.port), timeout=20) as connection:
         connection.sendall(head(TYPE, authorization(peer), "Transfer-Encoding: chunked"))
         for part in chunked(padded(LIMIT))[:-1]:
@@ -58,7 +58,7 @@ def test_a_larger_body_in_chunks_is_refused_as_soon_as_it_shows(shared: RunningH
             assert received.readline().startswith(b"HTTP/1.1 413 ")
 
 
-def test_the_limits_of_other_routes_stay_what_they_are(shared: RunningHost) -> None:
+def test_the_limits_of_other_routes_are_unchanged(shared: RunningHost) -> None:
     form = b'{"text":"' + b"x" * 300_000 + b'"}'
     try:
         response = httpx.post(f"{shared.url}/tools/qr-code-generator/api/generate", content=form, headers=JSON)
@@ -68,7 +68,7 @@ def test_the_limits_of_other_routes_stay_what_they_are(shared: RunningHost) -> N
     assert "262144" in response.json()["error"]["message"]
 
 
-def test_the_operators_limits_hold(start: Start) -> None:
+def test_the_configured_limits_apply(start: Start) -> None:
     peer = Peer(start(mcp={"max_body_bytes": 2000, "max_nesting": 8}))
 
     assert error(peer.post(padded(2001))) == (413, -32600)
@@ -97,7 +97,7 @@ def test_pipelined_messages_get_their_responses_in_order(shared: RunningHost) ->
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost.evil.example", "file://", "x"])
 @pytest.mark.parametrize("method", ["POST", "OPTIONS", "GET"])
-def test_a_page_of_another_site_is_refused(shared: RunningHost, origin: str, method: str) -> None:
+def test_a_request_from_another_site_is_refused(shared: RunningHost, origin: str, method: str) -> None:
     headers = {"origin": origin, "authorization": "Bearer prk_key_wrong", **JSON}
     response = httpx.request(method, shared.url + PATH, content=PING, headers=headers)
 
@@ -106,14 +106,14 @@ def test_a_page_of_another_site_is_refused(shared: RunningHost, origin: str, met
     assert "www-authenticate" not in response.headers
 
 
-def test_a_page_of_another_site_is_refused_before_its_body_is_read(shared: RunningHost) -> None:
+def test_a_cross_origin_request_is_refused_before_its_body_is_read(shared: RunningHost) -> None:
     with socket.create_connection(("127.0.0.1", shared.settings.server.port), timeout=20) as connection:
         connection.sendall(head(TYPE, "Origin: https://evil.example", "Content-Length: 100"))
         with connection.makefile("rb") as received:
             assert received.readline().startswith(b"HTTP/1.1 403 ")
 
 
-def test_the_servers_own_pages_may_call(shared: RunningHost) -> None:
+def test_same_origin_pages_may_call(shared: RunningHost) -> None:
     port = shared.settings.server.port
     for origin in (shared.url, f"http://localhost:{port}", f"http://[::1]:{port}", shared.url.upper()):
         response = httpx.post(shared.url + PATH, content=PING, headers={"origin": origin, **JSON})
@@ -158,7 +158,7 @@ def test_a_preflight_needs_no_credential(shared: RunningHost) -> None:
 
 
 @pytest.mark.parametrize("bearer", ["", "Bearer nonsense", "Bearer prk_key_wrong"])
-def test_a_page_can_read_the_challenge(shared: RunningHost, bearer: str) -> None:
+def test_a_page_can_read_the_www_authenticate_challenge(shared: RunningHost, bearer: str) -> None:
     headers = {"origin": shared.url, **JSON, **({"authorization": bearer} if bearer else {})}
     listing = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
     response = httpx.post(shared.url + PATH, content=listing, headers=headers)
@@ -184,13 +184,13 @@ def test_a_page_can_read_the_challenge(shared: RunningHost, bearer: str) -> None
         ("", 403),
     ],
 )
-def test_on_a_loopback_address_the_host_must_be_the_servers(shared: RunningHost, name: str, status: int) -> None:
+def test_on_a_loopback_address_foreign_host_headers_are_refused(shared: RunningHost, name: str, status: int) -> None:
     received = exchange(shared, head(TYPE, f"Content-Length: {len(PING)}", host=name) + PING)
 
     assert received.startswith(b"HTTP/1.1 %d " % status)
 
 
-def test_the_public_name_is_the_servers_too(start: Start) -> None:
+def test_the_public_host_name_is_accepted(start: Start) -> None:
     host = start(base_url="https://tools.example:443")
 
     for name, origin, status in (
@@ -202,7 +202,7 @@ def test_the_public_name_is_the_servers_too(start: Start) -> None:
         assert response.status_code == status
 
 
-def test_behind_a_trusted_proxy_the_host_is_the_proxys_business(start: Start) -> None:
+def test_behind_a_trusted_proxy_the_host_header_is_not_checked(start: Start) -> None:
     host = start(server={"trusted_proxies": 1})
 
     response = httpx.post(host.url + PATH, content=PING, headers={"host": "upstream", **JSON})
@@ -233,7 +233,7 @@ def test_the_log_has_no_credential(tmp_path: Path) -> None:
         ("Accept: \xff", 200),
     ],
 )
-def test_a_header_of_odd_bytes_is_only_wrong(shared: RunningHost, header: str, status: int) -> None:
+def test_a_header_with_invalid_bytes_does_not_crash_the_server(shared: RunningHost, header: str, status: int) -> None:
     received = exchange(shared, head(TYPE, f"Content-Length: {len(PING)}", header) + PING)
 
     assert received.startswith(b"HTTP/1.1 %d " % status)
@@ -284,9 +284,7 @@ def test_a_large_body_of_any_kind_gets_a_response(shared: RunningHost, body: byt
         (("Host: 127.0.0.1",), 400),
     ],
 )
-def test_a_head_that_cannot_be_read_is_refused_for_that(
-    shared: RunningHost, headers: tuple[str, ...], status: int
-) -> None:
+def test_a_malformed_request_head_is_refused(shared: RunningHost, headers: tuple[str, ...], status: int) -> None:
     received = exchange(shared, head(TYPE, *headers) + PING)
 
     assert received.startswith(b"HTTP/1.1 %d " % status)

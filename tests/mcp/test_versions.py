@@ -35,7 +35,7 @@ def initialize(peer: Peer, version: str, **headers: str) -> dict[str, Any]:
         ("x" * 999, NEW),
     ],
 )
-def test_initialize_agrees_on_a_version(stranger: Peer, asked: str, answered: str) -> None:
+def test_initialize_negotiates_a_version(stranger: Peer, asked: str, answered: str) -> None:
     result = initialize(stranger, asked)
 
     assert set(result) == {"protocolVersion", "capabilities", "serverInfo", "instructions"}
@@ -44,7 +44,7 @@ def test_initialize_agrees_on_a_version(stranger: Peer, asked: str, answered: st
     assert "isError" in result["instructions"]
 
 
-def test_the_operator_names_the_server_and_the_versions(start: Start) -> None:
+def test_the_server_name_and_versions_are_configurable(start: Start) -> None:
     peer = Peer(
         start(
             branding={"name": "Acme Press"},
@@ -66,7 +66,7 @@ def test_the_operator_names_the_server_and_the_versions(start: Start) -> None:
 
 
 @pytest.mark.parametrize("header", ["2024-11-05", "2025-11-25", "2026-07-28", "latest", "\u00e9", f"{NEW}, {OLD}"])
-def test_a_version_that_is_not_supported_is_refused_with_those_that_are(stranger: Peer, header: str) -> None:
+def test_an_unsupported_version_is_refused_with_the_supported_ones(stranger: Peer, header: str) -> None:
     headers = {b"content-type": b"application/json", b"mcp-protocol-version": header.encode()}
     response = stranger.http.post("/api/mcp", json=request(7), headers=headers)
 
@@ -76,11 +76,11 @@ def test_a_version_that_is_not_supported_is_refused_with_those_that_are(stranger
 
 
 @pytest.mark.parametrize("header", [NEW, OLD, ""])
-def test_a_version_that_is_supported_is_spoken(stranger: Peer, header: str) -> None:
+def test_a_supported_version_is_accepted(stranger: Peer, header: str) -> None:
     assert stranger.post(request(1), mcp_protocol_version=header).json()["result"] == {}
 
 
-def test_the_header_means_nothing_before_a_version_is_agreed_on(stranger: Peer) -> None:
+def test_the_version_header_is_ignored_before_negotiation(stranger: Peer) -> None:
     assert initialize(stranger, NEW, mcp_protocol_version="2026-07-28")["protocolVersion"] == NEW
     assert stranger.post(INITIALIZED, mcp_protocol_version="2026-07-28").status_code == 202
     other = {"jsonrpc": "2.0", "method": "notifications/cancelled"}
@@ -88,7 +88,7 @@ def test_the_header_means_nothing_before_a_version_is_agreed_on(stranger: Peer) 
 
 
 @pytest.mark.parametrize("header", ["", "2026-07-28"])
-def test_the_probe_of_newer_clients_makes_them_fall_back(stranger: Peer, header: str) -> None:
+def test_a_probe_by_newer_clients_makes_them_fall_back(stranger: Peer, header: str) -> None:
     response = stranger.post(request("p", "server/discover", {"_meta": {}}), mcp_protocol_version=header)
 
     assert (error(response), response.json()["id"]) == ((404, -32601), "p")
@@ -119,7 +119,7 @@ def test_a_batch_gets_its_responses_in_order(shared: RunningHost) -> None:
     assert responses[3]["result"]["structuredContent"] == {"words": 2}
 
 
-def test_ids_in_a_batch_come_back_as_they_were(stranger: Peer) -> None:
+def test_ids_in_a_batch_are_returned_unchanged(stranger: Peer) -> None:
     ids = [b"1.50", b"1e2", b"99999999999999999999999", b'"\\u0000"']
     batch = b"[" + b",".join(b'{"jsonrpc":"2.0","id":%b,"method":"ping"}' % id_ for id_ in ids) + b"]"
 
@@ -135,13 +135,13 @@ def test_a_batch_of_notifications_gets_no_response(stranger: Peer, batch: list[A
 
 
 @pytest.mark.parametrize("batch", [[], [request(number) for number in range(21)], [{}] * 21])
-def test_a_batch_that_is_empty_or_too_long_is_one_error(stranger: Peer, batch: list[Any]) -> None:
+def test_an_empty_or_too_long_batch_is_a_single_error(stranger: Peer, batch: list[Any]) -> None:
     response = stranger.post(batch)
 
     assert (error(response), response.json()["id"]) == ((200, -32600), None)
 
 
-def test_twenty_requests_and_any_notifications_are_a_batch(stranger: Peer) -> None:
+def test_a_batch_may_have_twenty_requests_and_any_number_of_notifications(stranger: Peer) -> None:
     responses = stranger.post([*(request(number) for number in range(20)), *[INITIALIZED] * 20]).json()
 
     assert [response["id"] for response in responses] == [*range(20)]
@@ -155,13 +155,13 @@ def test_initialize_is_refused_inside_a_batch(stranger: Peer) -> None:
 
 
 @pytest.mark.parametrize("batch", [[request(1)], [], [INITIALIZED]])
-def test_newer_versions_have_no_batches(stranger: Peer, batch: list[Any]) -> None:
+def test_newer_versions_do_not_support_batches(stranger: Peer, batch: list[Any]) -> None:
     response = stranger.post(batch, mcp_protocol_version=NEW)
 
     assert (error(response), response.json()["id"]) == ((200, -32600), None)
 
 
-def test_the_credential_is_needed_for_the_whole_batch(stranger: Peer) -> None:
+def test_a_batch_needs_a_credential_if_any_of_its_requests_does(stranger: Peer) -> None:
     response = stranger.post([request(1), request(2, "tools/list")])
 
     assert (response.status_code, response.json()["error"]) == (401, "unauthorized")
@@ -169,7 +169,7 @@ def test_the_credential_is_needed_for_the_whole_batch(stranger: Peer) -> None:
 
 
 @pytest.mark.parametrize(("other", "status"), [(NEW, 200), (OLD, 400), ("1999-01-01", 400)])
-def test_a_client_speaks_one_version(shared: RunningHost, other: str, status: int) -> None:
+def test_conflicting_version_headers_are_refused(shared: RunningHost, other: str, status: int) -> None:
     body = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
     lines = ("Content-Type: application/json", f"Content-Length: {len(body)}")
 

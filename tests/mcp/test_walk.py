@@ -61,7 +61,7 @@ def tools_api(host: RunningHost, user: Account, tool: str) -> bool:
 
 
 @pytest.mark.parametrize(("plan", "off"), [*product(PLANS, SWITCHES)], ids=str)
-def test_what_is_listed_works_and_nothing_else(walked: RunningHost, plan: str, off: tuple[str, ...]) -> None:
+def test_only_listed_tools_can_be_called(walked: RunningHost, plan: str, off: tuple[str, ...]) -> None:
     user = account(walked, plan, off)
     listed = {tool["name"] for tool in Peer(walked, user).tools()} & ARGUMENTS.keys()
 

@@ -16,7 +16,7 @@ from support.people import add_person
 Start = Callable[..., RunningHost]
 
 
-def test_the_page_says_who_asks_for_what(flow: Flow, person: Person) -> None:
+def test_the_page_shows_the_client_and_the_requested_access(flow: Flow, person: Person) -> None:
     flow.register(client_name="My editor", redirect_uris=["https://editor.example/callback"])
     page = flow.authorize(redirect_uri=None)
     assert page.headers["cache-control"] == "no-store"
@@ -38,7 +38,7 @@ def test_consent_is_requested_every_time(flow: Flow) -> None:
     "name",
     ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "&lt;b&gt;", "' onclick='x"],
 )
-def test_the_name_of_a_client_is_only_text(flow: Flow, name: str) -> None:
+def test_a_client_name_is_escaped(flow: Flow, name: str) -> None:
     flow.register(client_name=name)
     page = flow.authorize().text
     assert str(html.escape(name, quote=False)).replace("&quot;", '"') in page.replace("&#34;", '"').replace(
@@ -48,18 +48,18 @@ def test_the_name_of_a_client_is_only_text(flow: Flow, name: str) -> None:
         assert tag not in page
 
 
-def test_a_redirect_names_no_type_of_its_own(flow: Flow) -> None:
+def test_a_redirect_is_sent_as_plain_text(flow: Flow) -> None:
     assert flow.decide().headers["content-type"] == "text/plain; charset=utf-8"
 
 
-def test_a_long_name_is_cut(flow: Flow) -> None:
+def test_a_long_name_is_truncated(flow: Flow) -> None:
     flow.register(client_name="word " * 40)
     page = flow.authorize().text
     assert "word " * 20 not in page
     assert "…" in page
 
 
-def test_denying_tells_the_client(flow: Flow) -> None:
+def test_denying_returns_an_error_to_the_client(flow: Flow) -> None:
     response = flow.decide("deny")
     assert response.headers["location"].startswith(f"{LOOPBACK}?")
     parameters = parameters_of(response.headers["location"])
@@ -68,7 +68,7 @@ def test_denying_tells_the_client(flow: Flow) -> None:
 
 
 @pytest.mark.parametrize("decision", ["", "yes", "Allow"])
-def test_another_decision_is_none(flow: Flow, decision: str) -> None:
+def test_an_unknown_decision_is_refused(flow: Flow, decision: str) -> None:
     response = flow.decide(decision)
     assert response.status_code == 400
     assert "location" not in response.headers
@@ -89,7 +89,9 @@ def test_another_decision_is_none(flow: Flow, decision: str) -> None:
         ({"code_challenge": "+" * 43}, "invalid_request"),
     ],
 )
-def test_errors_go_to_the_client_with_state_and_issuer(flow: Flow, changes: dict[str, str | None], error: str) -> None:
+def test_errors_are_returned_to_the_client_with_state_and_issuer(
+    flow: Flow, changes: dict[str, str | None], error: str
+) -> None:
     flow.connect()
     response = flow.authorize(**changes)
     assert response.status_code == 303
@@ -109,7 +111,7 @@ def test_a_repeated_parameter_is_reported_to_the_client(flow: Flow, name: str) -
 
 
 @pytest.mark.parametrize("name", ["client_id", "redirect_uri"])
-def test_a_repeated_client_or_address_is_no_redirect(flow: Flow, name: str) -> None:
+def test_a_repeated_client_id_or_redirect_uri_does_not_redirect(flow: Flow, name: str) -> None:
     response = flow.authorize(f"{flow.query()}&{name}={flow.client_id}")
     assert response.status_code == 400
     assert "location" not in response.headers
@@ -125,7 +127,7 @@ def test_an_unusable_query_gets_a_page(flow: Flow, query: str) -> None:
     assert "frame-ancestors 'none'" in response.headers["content-security-policy"]
 
 
-def test_of_several_addresses_one_has_to_be_named(flow: Flow) -> None:
+def test_with_several_redirect_uris_one_must_be_given(flow: Flow) -> None:
     flow.register(redirect_uris=[LOOPBACK, "cursor://callback"])
     refused = flow.authorize(redirect_uri=None)
     assert refused.status_code == 400
@@ -136,17 +138,17 @@ def test_of_several_addresses_one_has_to_be_named(flow: Flow) -> None:
     assert response.headers["location"].startswith("cursor://callback?code=")
 
 
-def test_a_query_in_the_address_is_kept(flow: Flow) -> None:
+def test_a_query_in_the_redirect_uri_is_preserved(flow: Flow) -> None:
     flow.register(redirect_uris=["https://editor.example/callback?kind=mcp"])
     location = flow.decide(redirect_uri="https://editor.example/callback?kind=mcp").headers["location"]
     assert parse_qs(urlsplit(location).query)["kind"] == ["mcp"]
 
 
-def test_without_a_state_none_comes_back(flow: Flow) -> None:
+def test_without_a_state_none_is_returned(flow: Flow) -> None:
     assert "state" not in parameters_of(flow.decide(state=None).headers["location"])
 
 
-def test_signing_in_leads_back_to_the_request(flow: Flow) -> None:
+def test_signing_in_returns_to_the_authorization_request(flow: Flow) -> None:
     response = flow.http.get(f"/oauth/authorize?{flow.query()}")
     return_to = parse_qs(urlsplit(response.headers["location"]).query)["return_to"][0]
     assert return_to == f"/oauth/authorize?{flow.query()}"
@@ -184,7 +186,7 @@ def test_the_connection_appears_and_can_be_revoked(flow: Flow, host: RunningHost
     assert flow.refresh(tokens["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_below_a_path_links_lead_below_it(start: Start) -> None:
+def test_links_include_the_path_of_the_base_url(start: Start) -> None:
     host = start(base_url="https://press.example/site")
     with httpx.Client(base_url=host.url) as http:
         flow = Flow(host.url, http, http)

@@ -26,20 +26,20 @@ def connection(host: RunningHost, person: Person) -> Connection:
 
 
 @pytest.mark.parametrize("access", ["read", "drafts", "publish", "full"])
-def test_the_access_that_is_chosen_is_the_connections(
+def test_the_chosen_access_is_stored_for_the_connection(
     host: RunningHost, flow: Flow, person: Person, access: str
 ) -> None:
     assert flow.decide(chosen={"access": access}).status_code == 303
     assert connection(host, person).choice == AccessChoice(access, None)  # type: ignore[arg-type]
 
 
-def test_who_chooses_nothing_lets_the_client_write_drafts(host: RunningHost, flow: Flow, person: Person) -> None:
+def test_without_a_choice_the_client_may_write_drafts(host: RunningHost, flow: Flow, person: Person) -> None:
     assert flow.decide().status_code == 303
     assert connection(host, person).choice == AccessChoice("drafts", None)
 
 
 @pytest.mark.parametrize("chosen", [{"access": "superuser"}, {"shown_set": "Core!"}, {"set": "all"}])
-def test_what_no_page_offers_is_refused_and_connects_nothing(
+def test_an_invalid_choice_is_refused_and_connects_nothing(
     host: RunningHost, flow: Flow, person: Person, chosen: dict[str, str | list[str]]
 ) -> None:
     assert flow.decide(chosen=chosen).status_code == 400
@@ -51,7 +51,7 @@ def test_a_denied_client_gets_nothing_whatever_is_chosen(host: RunningHost, flow
     assert host.run(host.host.accounts.connections.list(person.id)) == []
 
 
-def test_a_client_that_may_read_is_refused_to_write(host: RunningHost, flow: Flow, person: Person) -> None:
+def test_a_read_only_client_cannot_write(host: RunningHost, flow: Flow, person: Person) -> None:
     code = flow.decide(chosen={"access": "read"}).headers["location"].partition("code=")[2].partition("&")[0]
     token = flow.exchange(code).json()["access_token"]
     call = {"name": "create_content", "arguments": {"title": "A title", "body": "A text."}}
@@ -88,14 +88,14 @@ def test_a_form_changes_only_its_own_fields(
     assert read_choice(fields, current, frozenset({CORE})) == expected
 
 
-def test_all_sets_are_the_default_where_every_tool_is_listed() -> None:
+def test_all_toolsets_are_the_default_where_every_tool_is_listed() -> None:
     every = {"shown_set": ["core", "seo"], "set": ["core", "seo"]}
     assert read_choice(every, AccessChoice(), frozenset({ALL})) == AccessChoice()
     only_core = {"shown_set": ["core", "seo"], "set": ["core"]}
     assert read_choice(only_core, AccessChoice(), frozenset({ALL})) == AccessChoice("full", frozenset({CORE}))
 
 
-def test_a_level_that_does_not_exist_is_named() -> None:
+def test_an_unknown_access_level_is_refused_with_the_valid_ones() -> None:
     with pytest.raises(InvalidInput, match="read, drafts, publish, full"):
         read_choice({"access": ["root"]}, AccessChoice(), frozenset({CORE}))
 
@@ -124,11 +124,11 @@ async def endless(_subject: str) -> list[str]:
     return []
 
 
-def test_all_plugins_name_what_publishing_reaches() -> None:
+def test_publishing_destinations_of_all_plugins_are_listed() -> None:
     assert asked(blogs, blogs) == ["u_1.example", "blog.example"]
 
 
-def test_a_plugin_that_fails_costs_only_its_own_names() -> None:
+def test_a_failing_plugin_loses_only_its_own_names() -> None:
     assert asked(broken, blogs) == ["u_1.example", "blog.example"]
 
 
@@ -137,7 +137,7 @@ def test_a_plugin_that_never_returns_does_not_delay_the_page(monkeypatch: pytest
     assert asked(blogs, endless) == ["u_1.example", "blog.example"]
 
 
-def test_names_are_one_line_of_printable_characters() -> None:
+def test_names_are_single_line_and_printable() -> None:
     broken_line, long = asked(odd)
     assert broken_line == "line\\nbreak \\u202e.example"
     assert len(long) <= 60
@@ -154,7 +154,7 @@ def test_names_are_one_line_of_printable_characters() -> None:
         (100, "site4.example and many more."),
     ],
 )
-def test_many_websites_are_counted(host: RunningHost, count: int, ending: str) -> None:
+def test_long_lists_of_websites_are_shortened(host: RunningHost, count: int, ending: str) -> None:
     plan = host.host.compiled.catalog.plans["free"]
     options = level_options(plan, "read", [f"site{number}.example" for number in range(count)])
     assert options[2].description.endswith(ending)

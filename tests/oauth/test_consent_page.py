@@ -56,7 +56,7 @@ async def answer_to(page: Page, button: str) -> str:
 
 @pytest.mark.parametrize(("button", "outcome"), [("Allow", "code="), ("Deny", "error=access_denied")])
 @pytest.mark.parametrize("target", [LOOPBACK, "https://editor.example/callback"])
-async def test_the_buttons_lead_to_the_client(
+async def test_the_buttons_redirect_to_the_client(
     chromium: Browser,
     host: RunningHost,
     flow: Flow,
@@ -92,7 +92,7 @@ async def test_the_browser_follows_the_redirect_to_an_app(
     await context.close()
 
 
-async def test_signing_in_leads_back_to_the_consent_page(chromium: Browser, host: RunningHost, address: str) -> None:
+async def test_signing_in_returns_to_the_consent_page(chromium: Browser, host: RunningHost, address: str) -> None:
     email, password = f"{secrets.token_hex(6)}@example.com", "an unusual pass phrase 47"
     host.run(host.host.accounts.users.add(email, password=password))
     page = await chromium.new_page()
@@ -107,7 +107,7 @@ async def test_signing_in_leads_back_to_the_consent_page(chromium: Browser, host
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-async def test_axe_finds_nothing_serious(
+async def test_axe_reports_no_serious_violations(
     chromium: Browser, host: RunningHost, person: Person, address: str, scheme: Literal["light", "dark"]
 ) -> None:
     context = await signed_in(chromium, host, person, color_scheme=scheme)
@@ -118,7 +118,7 @@ async def test_axe_finds_nothing_serious(
     await context.close()
 
 
-async def test_it_fits_small_screens_weighs_little_and_asks_nobody_else(
+async def test_it_fits_small_screens_is_small_and_makes_no_external_requests(
     chromium: Browser, host: RunningHost, flow: Flow, person: Person
 ) -> None:
     long_url = f"https://{'long-' * 11}name.example/callback"
@@ -152,7 +152,7 @@ def websites(host: RunningHost, person: Person) -> str:
     return f"{host.url.partition('://')[2]}/sites"
 
 
-async def test_it_says_what_the_app_may_do_and_on_which_websites(
+async def test_it_lists_what_the_app_may_do_and_on_which_websites(
     chromium: Browser, host: RunningHost, person: Person, address: str, websites: str
 ) -> None:
     context = await signed_in(chromium, host, person)
@@ -169,7 +169,7 @@ async def test_it_says_what_the_app_may_do_and_on_which_websites(
 
 
 @pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
-async def test_what_is_chosen_is_kept_and_shown_the_next_time(
+async def test_a_choice_is_saved_and_preselected_the_next_time(
     chromium: Browser, host: RunningHost, person: Person, address: str, scripting: bool
 ) -> None:
     context = await signed_in(chromium, host, person, java_script_enabled=scripting)
@@ -196,7 +196,7 @@ async def test_what_is_chosen_is_kept_and_shown_the_next_time(
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-async def test_the_toolsets_are_as_easy_to_read(
+async def test_the_toolsets_are_accessible(
     chromium: Browser, host: RunningHost, person: Person, address: str, scheme: Literal["light", "dark"]
 ) -> None:
     context = await signed_in(chromium, host, person, color_scheme=scheme, viewport={"width": 390, "height": 800})

@@ -16,7 +16,7 @@ SERVER = "/.well-known/oauth-authorization-server"
 
 
 @pytest.mark.parametrize("path", [RESOURCE, f"{RESOURCE}/api/mcp"])
-def test_the_resource_names_its_server(http: httpx.Client, host: RunningHost, path: str) -> None:
+def test_the_resource_metadata_names_its_server(http: httpx.Client, host: RunningHost, path: str) -> None:
     response = http.get(path)
     assert response.headers["content-type"] == "application/json"
     assert response.json() == {
@@ -29,7 +29,7 @@ def test_the_resource_names_its_server(http: httpx.Client, host: RunningHost, pa
 
 
 @pytest.mark.parametrize("path", [SERVER, f"{SERVER}/api/mcp"])
-def test_the_server_says_what_it_does(http: httpx.Client, host: RunningHost, path: str) -> None:
+def test_the_server_metadata_is_published(http: httpx.Client, host: RunningHost, path: str) -> None:
     assert http.get(path).json() == {
         "issuer": host.url,
         "authorization_endpoint": f"{host.url}/oauth/authorize",
@@ -49,7 +49,7 @@ def test_the_server_says_what_it_does(http: httpx.Client, host: RunningHost, pat
     }
 
 
-def test_the_challenge_leads_to_the_documents(http: httpx.Client, host: RunningHost) -> None:
+def test_the_challenge_links_to_the_metadata_documents(http: httpx.Client, host: RunningHost) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     challenge = http.post("/api/mcp", json=message).headers["www-authenticate"]
     url = challenge.partition('resource_metadata="')[2].partition('"')[0]
@@ -67,7 +67,7 @@ def test_not_found_is_reported_as_json(http: httpx.Client, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [RESOURCE, f"{RESOURCE}/api/mcp", SERVER, f"{SERVER}/api/mcp", "/oauth/jwks.json"])
-def test_any_web_page_may_read_them(http: httpx.Client, path: str) -> None:
+def test_any_origin_may_read_the_metadata_documents(http: httpx.Client, path: str) -> None:
     assert http.get(path, headers={"Origin": "https://page.example"}).headers["access-control-allow-origin"] == "*"
     headers = {
         "Origin": "https://page.example",
@@ -81,7 +81,7 @@ def test_any_web_page_may_read_them(http: httpx.Client, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/register", "/oauth/revoke"])
-def test_any_web_page_may_use_what_programs_call(http: httpx.Client, path: str) -> None:
+def test_any_origin_may_call_the_client_endpoints(http: httpx.Client, path: str) -> None:
     headers = {"Origin": "https://page.example", "Access-Control-Request-Method": "POST"}
     preflight = http.options(path, headers={**headers, "Access-Control-Request-Headers": "authorization,content-type"})
     assert preflight.status_code == 204
@@ -95,14 +95,14 @@ def test_any_web_page_may_use_what_programs_call(http: httpx.Client, path: str) 
     assert "WWW-Authenticate" in refused.headers["access-control-expose-headers"]
 
 
-def test_no_web_page_may_read_the_consent(http: httpx.Client) -> None:
+def test_no_other_origin_may_read_the_consent_page(http: httpx.Client) -> None:
     response = http.get("/oauth/authorize", headers={"Origin": "https://page.example"})
     assert "access-control-allow-origin" not in response.headers
     assert http.options("/oauth/authorize").status_code == 405
 
 
 @pytest.mark.parametrize("base_url", ["https://press.example/site", "https://press.example/site/"])
-def test_a_public_address_with_a_path(start: Start, base_url: str) -> None:
+def test_a_base_url_with_a_path(start: Start, base_url: str) -> None:
     """RFC 8414 and RFC 9728 append the path to the well-known part; the other forms serve proxies that strip it."""
     host = start(base_url=base_url)
     issuer = "https://press.example/site"
@@ -117,7 +117,7 @@ def test_a_public_address_with_a_path(start: Start, base_url: str) -> None:
             assert document["token_endpoint"] == f"{issuer}/oauth/token"
 
 
-def test_a_public_address_in_other_letters_is_named_as_clients_send_it(start: Start) -> None:
+def test_an_internationalised_base_url_is_published_in_punycode(start: Start) -> None:
     host = start(base_url="https://bücher.example")
     issuer = "https://xn--bcher-kva.example"
     with httpx.Client(base_url=host.url) as http:
@@ -135,7 +135,7 @@ def test_without_registration_and_with_metadata_documents(start: Start) -> None:
 
 
 @pytest.mark.parametrize("off", ["oauth", "mcp"])
-def test_switched_off_there_is_nothing(start: Start, off: str) -> None:
+def test_when_disabled_every_endpoint_returns_404(start: Start, off: str) -> None:
     """Access tokens are only for the MCP endpoint."""
     host = start(**{off: {"enabled": False}})
     with httpx.Client(base_url=host.url) as http:
@@ -161,7 +161,7 @@ def test_keys_are_published_without_their_private_part(http: httpx.Client) -> No
         ("POST", "/oauth/token", 1_000_000, 413),
     ],
 )
-def test_what_never_came_to_an_endpoint_is_refused_like_the_rest(
+def test_requests_refused_before_an_endpoint_have_the_same_error_format(
     http: httpx.Client, method: str, path: str, size: int, status: int
 ) -> None:
     response = http.request(method, path, content=b"x" * size)

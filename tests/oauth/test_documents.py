@@ -58,18 +58,18 @@ def test_the_page_names_the_site_of_the_document(host: RunningHost, flow_of: Flo
     assert flow.refresh(tokens["refresh_token"]).status_code == 200
 
 
-def test_an_address_that_the_document_does_not_name_is_refused(host: RunningHost, flow_of: FlowOf) -> None:
+def test_a_redirect_uri_missing_from_the_document_is_refused(host: RunningHost, flow_of: FlowOf) -> None:
     keep(host, "https://editor.example/callback")
     assert flow_of(host, DOCUMENT).authorize().status_code == 400
 
 
-def test_nothing_is_fetched_for_strangers(host: RunningHost, flow_of: FlowOf) -> None:
+def test_nothing_is_fetched_for_anonymous_callers(host: RunningHost, flow_of: FlowOf) -> None:
     response = flow_of(host, INSIDE).http.get("/oauth/authorize", params={"client_id": INSIDE})
     assert response.status_code == 303
     assert response.headers["location"].startswith("/sign-in?")
 
 
-def test_nothing_is_fetched_from_inside_and_not_often(host: RunningHost, flow_of: FlowOf) -> None:
+def test_fetches_from_internal_addresses_are_refused_and_rate_limited(host: RunningHost, flow_of: FlowOf) -> None:
     flow = flow_of(host, INSIDE)
     for _ in range(3):
         refused = flow.authorize()
@@ -80,7 +80,7 @@ def test_nothing_is_fetched_from_inside_and_not_often(host: RunningHost, flow_of
     assert "the limit of 3 per hour registrations by one account is used up" in unescape(refused.text).lower()
 
 
-def test_switched_off_an_address_is_no_client(start: Start, flow_of: FlowOf) -> None:
+def test_when_disabled_a_url_is_not_a_client_id(start: Start, flow_of: FlowOf) -> None:
     host = start()
     keep(host, LOOPBACK)
     assert flow_of(host, DOCUMENT).authorize().status_code == 400

@@ -93,7 +93,7 @@ def test_register(flow: Flow, document: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke", "/oauth/register", "/oauth/authorize"])
-def test_any_bytes(flow: Flow, path: str) -> None:
+def test_arbitrary_bytes_are_refused(flow: Flow, path: str) -> None:
     @settings(max_examples=examples(30))
     @given(
         body=st.binary(max_size=200),

@@ -91,18 +91,18 @@ def loopback(host: str, port: int | None, path: str) -> str:
 
 
 @pytest.mark.parametrize("uri", GOOD)
-def test_may_be_registered(uri: str) -> None:
+def test_a_valid_redirect_uri_can_be_registered(uri: str) -> None:
     assert check_redirect_uri(uri) == uri
 
 
 @pytest.mark.parametrize("uri", BAD)
-def test_must_not_be_registered(uri: str) -> None:
+def test_an_invalid_redirect_uri_cannot_be_registered(uri: str) -> None:
     with pytest.raises(InvalidRedirectUri):
         check_redirect_uri(uri)
 
 
 @pytest.mark.parametrize("value", [None, 7, ["https://client.example/"], {}])
-def test_only_texts_are_addresses(value: object) -> None:
+def test_only_strings_are_redirect_uris(value: object) -> None:
     with pytest.raises(InvalidRedirectUri):
         check_redirect_uri(value)
 
@@ -158,7 +158,7 @@ def test_nothing_else_of_a_loopback_address_is_free(
         "HTTP://127.0.0.1:4711/callback",
     ],
 )
-def test_what_only_looks_like_a_port_does_not_match(uri: str) -> None:
+def test_an_invalid_port_does_not_match(uri: str) -> None:
     assert not matches("http://127.0.0.1/callback", uri)
 
 
@@ -178,7 +178,7 @@ def test_parameters_are_added_and_read_back(uri: str, parameters: dict[str, str]
         ("cursor://anysphere.cursor-retrieval/oauth", "cursor:"),
     ],
 )
-def test_people_see_where_an_address_leads(uri: str, shown: str) -> None:
+def test_the_redirect_target_is_displayed_correctly(uri: str, shown: str) -> None:
     assert destination(uri) == shown
 
 
@@ -193,5 +193,5 @@ def test_people_see_where_an_address_leads(uri: str, shown: str) -> None:
         ("cursor://localhost/", False),
     ],
 )
-def test_which_addresses_are_on_the_own_machine(uri: str, own: bool) -> None:
+def test_which_redirect_uris_are_loopback(uri: str, own: bool) -> None:
     assert is_loopback(check_redirect_uri(uri)) == own

@@ -14,7 +14,7 @@ from support.oauth import LOOPBACK, Flow
 Start = Callable[..., RunningHost]
 
 
-def test_a_public_client(flow: Flow) -> None:
+def test_a_public_client_is_registered(flow: Flow) -> None:
     response = flow.registered(client_name="My editor", client_uri="https://editor.example/")
     registration = response.json()
     assert response.status_code == 201
@@ -34,14 +34,14 @@ def test_a_public_client(flow: Flow) -> None:
 
 
 @pytest.mark.parametrize("method", [None, "client_secret_basic", "client_secret_post"])
-def test_a_client_with_a_secret(flow: Flow, method: str | None) -> None:
+def test_a_client_with_a_secret_is_registered(flow: Flow, method: str | None) -> None:
     registration = flow.registered(token_endpoint_auth_method=method).json()
     assert registration["token_endpoint_auth_method"] == (method or "client_secret_basic")
     assert len(registration["client_secret"]) >= 40
     assert registration["client_secret_expires_at"] == 0
 
 
-def test_registering_the_same_again_gives_the_same_client(flow: Flow) -> None:
+def test_registering_the_same_metadata_again_returns_the_same_client(flow: Flow) -> None:
     first, second = [flow.registered(client_name="The same").json() for _ in range(2)]
     assert first["client_id"] == second["client_id"]
 
@@ -55,11 +55,11 @@ def test_registering_the_same_again_gives_the_same_client(flow: Flow) -> None:
         "http://[::1]/callback",
     ],
 )
-def test_addresses_of_real_clients(flow: Flow, uri: str) -> None:
+def test_redirect_uris_of_real_clients_are_accepted(flow: Flow, uri: str) -> None:
     assert flow.registered(redirect_uris=[uri]).status_code == 201
 
 
-def test_what_the_server_does_not_have_is_left_out(flow: Flow) -> None:
+def test_unsupported_metadata_is_omitted(flow: Flow) -> None:
     registration = flow.registered(
         grant_types=["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
         response_types=["code", "token"],
@@ -95,14 +95,14 @@ def test_what_the_server_does_not_have_is_left_out(flow: Flow) -> None:
         ({"logo_uri": "x" * 2001}, "invalid_client_metadata"),
     ],
 )
-def test_wrong_metadata(flow: Flow, metadata: dict[str, Any], code: str) -> None:
+def test_invalid_metadata_is_refused(flow: Flow, metadata: dict[str, Any], code: str) -> None:
     response = flow.registered(**metadata)
     assert (response.status_code, response.json()["error"]) == (400, code)
     assert next(iter(metadata)) in response.json()["error_description"]
 
 
 @pytest.mark.parametrize("field", ["client_uri", "logo_uri"])
-def test_addresses_that_are_not_https_are_dropped(flow: Flow, field: str) -> None:
+def test_urls_that_are_not_https_are_dropped(flow: Flow, field: str) -> None:
     for value in ("javascript:alert(1)", "http://client.example/", "https://", "not an address", "https://[broken"):
         assert field not in flow.registered(**{field: value}).json()
 
@@ -121,23 +121,23 @@ def test_addresses_that_are_not_https_are_dropped(flow: Flow, field: str) -> Non
         (b"{}", "text/plain"),
     ],
 )
-def test_a_body_that_is_no_json_object(http: httpx.Client, body: bytes, media_type: str) -> None:
+def test_a_body_that_is_not_a_json_object_is_refused(http: httpx.Client, body: bytes, media_type: str) -> None:
     response = http.post("/oauth/register", content=body, headers={"Content-Type": media_type})
     assert (response.status_code, response.json()["error"]) == (400, "invalid_client_metadata")
 
 
-def test_a_body_that_is_too_large(http: httpx.Client) -> None:
+def test_a_body_that_is_too_large_is_refused(http: httpx.Client) -> None:
     body = b'{"client_name": "' + b"x" * 65_536 + b'"}'
     response = http.post("/oauth/register", content=body, headers={"Content-Type": "application/json"})
     assert (response.status_code, response.json()["error"]) == (413, "invalid_client_metadata")
 
 
-def test_a_name_has_no_invisible_characters(flow: Flow) -> None:
+def test_invisible_characters_are_removed_from_a_name(flow: Flow) -> None:
     registration = flow.registered(client_name=" Cl\u200baude\u202e  \n\x07 by\u00a0us ").json()
     assert registration["client_name"] == "Claude by us"
 
 
-def test_the_limit_counts_new_clients_of_one_address(start: Start) -> None:
+def test_the_limit_counts_new_clients_per_ip_address(start: Start) -> None:
     host = start(oauth={"registration_rate": "3/hour"})
     with httpx.Client(base_url=host.url) as http:
         flow = Flow(host.url, http, http)
@@ -151,7 +151,7 @@ def test_the_limit_counts_new_clients_of_one_address(start: Start) -> None:
         assert refused.headers["access-control-allow-origin"] == "*"
 
 
-def test_a_registration_that_the_server_could_not_store_does_not_count(start: Start) -> None:
+def test_a_registration_that_could_not_be_stored_does_not_count(start: Start) -> None:
     host = start(oauth={"registration_rate": "1/hour"})
     with httpx.Client(base_url=host.url) as http:
         flow = Flow(host.url, http, http)
@@ -162,7 +162,7 @@ def test_a_registration_that_the_server_could_not_store_does_not_count(start: St
         assert [flow.registered().status_code for _ in range(2)] == [201, 429]
 
 
-def test_of_fifty_registrations_at_once_the_limit_lets_its_number_through(start: Start) -> None:
+def test_the_limit_holds_for_fifty_concurrent_registrations(start: Start) -> None:
     host = start(oauth={"registration_rate": "10/hour"})
 
     async def register() -> list[int]:

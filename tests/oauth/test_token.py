@@ -50,7 +50,7 @@ def test_the_published_keys_verify_an_access_token(flow: Flow) -> None:
 
 @pytest.mark.parametrize("registered", ["client_secret_basic", "client_secret_post"])
 @pytest.mark.parametrize("sent", ["basic", "post"])
-def test_a_secret_may_come_either_way(flow: Flow, registered: str, sent: str) -> None:
+def test_a_secret_is_accepted_in_the_header_or_the_body(flow: Flow, registered: str, sent: str) -> None:
     secret = flow.register(token_endpoint_auth_method=registered)["client_secret"]
     code = flow.code()
     if sent == "basic":
@@ -61,12 +61,12 @@ def test_a_secret_may_come_either_way(flow: Flow, registered: str, sent: str) ->
 
 
 @pytest.mark.parametrize("headers", [True, False])
-def test_a_public_client_without_a_secret(flow: Flow, headers: bool) -> None:
+def test_a_public_client_without_a_secret_is_accepted(flow: Flow, headers: bool) -> None:
     response = flow.exchange(flow.code(), headers=basic(flow.client_id, "") if headers else None, client_secret="")
     assert response.status_code == 200
 
 
-def test_basic_is_percent_decoded(flow: Flow) -> None:
+def test_basic_credentials_are_percent_decoded(flow: Flow) -> None:
     encoded = "".join(f"%{ord(character):02X}" for character in flow.client_id)
     response = flow.exchange(flow.code(), headers=basic(encoded, quote_plus("")))
     assert response.status_code == 200
@@ -87,13 +87,13 @@ def test_basic_is_percent_decoded(flow: Flow) -> None:
         "Digest username=x",
     ],
 )
-def test_failing_basic_is_a_401_with_a_challenge(flow: Flow, header: str) -> None:
+def test_failed_basic_authentication_is_a_401_with_a_challenge(flow: Flow, header: str) -> None:
     response = flow.token({"Authorization": header}, grant_type="refresh_token", refresh_token="x", client_id=None)
     assert error_of(response, 401) == "invalid_client"
     assert response.headers["www-authenticate"].startswith("Basic realm=")
 
 
-def test_a_client_uses_one_way_to_prove_who_it_is(flow: Flow) -> None:
+def test_a_client_must_use_a_single_authentication_method(flow: Flow) -> None:
     secret = flow.register(token_endpoint_auth_method="client_secret_post")["client_secret"]
     headers = basic(flow.client_id, secret)
     assert error_of(flow.exchange("x", headers=headers, client_secret=secret)) == "invalid_request"
@@ -126,13 +126,13 @@ def test_a_public_client_with_a_secret_is_refused(flow: Flow) -> None:
         ({"resource": "not an address"}, "invalid_target"),
     ],
 )
-def test_wrong_requests(flow: Flow, parameters: dict[str, str | None], error: str) -> None:
+def test_invalid_requests_are_refused(flow: Flow, parameters: dict[str, str | None], error: str) -> None:
     valid_form = {"grant_type": "authorization_code", "code": flow.code(), "redirect_uri": LOOPBACK}
     response = flow.token(None, **{**valid_form, "code_verifier": flow.verifier, **parameters})
     assert error_of(response) == error
 
 
-def test_other_clients_are_unknown(flow: Flow) -> None:
+def test_unknown_clients_are_refused(flow: Flow) -> None:
     for client_id in ("client_nobody", "\x00", "ä", "x" * 600):
         assert error_of(flow.exchange("x", client_id=client_id), 401) == "invalid_client"
     assert error_of(flow.exchange("x", client_id=None), 401) == "invalid_client"
@@ -162,19 +162,19 @@ def test_a_repeated_parameter_is_refused(flow: Flow, name: str) -> None:
     ],
 )
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke"])
-def test_a_body_that_is_no_form(http: httpx.Client, path: str, body: bytes, media_type: str) -> None:
+def test_an_invalid_form_body_is_refused(http: httpx.Client, path: str, body: bytes, media_type: str) -> None:
     response = http.post(path, content=body, headers={"Content-Type": media_type})
     assert error_of(response) == "invalid_request"
 
 
-def test_parameters_in_the_address_count_for_nothing(flow: Flow) -> None:
+def test_parameters_in_the_query_are_ignored(flow: Flow) -> None:
     query = {"grant_type": "refresh_token", "refresh_token": "x", "client_id": flow.client_id}
     response = flow.http.post("/oauth/token", params=query, headers={"Content-Type": FORM})
     assert error_of(response) == "invalid_request"
 
 
 @pytest.mark.parametrize("form", ["{}/api/mcp", "{}/api/mcp/", "{}", "{}/"])
-def test_the_resource_may_be_named_in_each_of_its_forms(flow: Flow, form: str) -> None:
+def test_the_resource_is_accepted_in_each_of_its_forms(flow: Flow, form: str) -> None:
     resource = form.format(flow.url)
     tokens = flow.exchange(flow.code(resource=resource), resource=resource).json()
     assert flow.call(tokens["access_token"]).status_code == 200
@@ -183,13 +183,13 @@ def test_the_resource_may_be_named_in_each_of_its_forms(flow: Flow, form: str) -
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke", "/oauth/register"])
-def test_other_methods(http: httpx.Client, path: str, method: str) -> None:
+def test_other_methods_are_refused(http: httpx.Client, path: str, method: str) -> None:
     response = http.request(method, path)
     assert response.status_code == 405
     assert "POST" in response.headers["allow"]
 
 
-def test_revocation_takes_either_token_and_says_little(flow: Flow) -> None:
+def test_revocation_accepts_either_token_and_returns_an_empty_body(flow: Flow) -> None:
     for kind in ("access_token", "refresh_token"):
         for hint in ("access_token", "refresh_token", "something else"):
             tokens = flow.connect()
@@ -203,12 +203,12 @@ def test_revocation_takes_either_token_and_says_little(flow: Flow) -> None:
 @pytest.mark.parametrize(
     "token", ["unknown", "prk_ort_unknown", "prk_oat_unknown", "\x00", "ä", "prk_oat_" + "x" * 9000]
 )
-def test_revoking_a_token_that_nobody_has_is_fine(flow: Flow, token: str) -> None:
+def test_revoking_an_unknown_token_succeeds(flow: Flow, token: str) -> None:
     response = flow.http.post("/oauth/revoke", data={"token": token, "client_id": flow.client_id})
     assert (response.status_code, response.content) == (200, b"")
 
 
-def test_revocation_is_for_the_client_itself(flow: Flow) -> None:
+def test_a_token_can_be_revoked_only_by_its_client(flow: Flow) -> None:
     tokens = flow.connect()
     other = flow.register()["client_id"]
     assert error_of(flow.http.post("/oauth/revoke", data={"token": tokens["refresh_token"]}), 401) == "invalid_client"
@@ -234,7 +234,7 @@ def test_with_the_database_gone_the_client_is_asked_to_retry(flow: Flow, host: R
     assert flow.refresh(tokens["refresh_token"]).status_code == 200
 
 
-def test_a_public_client_need_not_repeat_an_address_that_it_did_not_send(flow: Flow) -> None:
+def test_a_public_client_need_not_repeat_a_redirect_uri_it_did_not_send(flow: Flow) -> None:
     code = flow.code(redirect_uri=None)
     assert error_of(flow.exchange(code, redirect_uri="http://127.0.0.1:1/callback")) == "invalid_grant"
     assert flow.exchange(code, redirect_uri=None).status_code == 200

@@ -39,7 +39,7 @@ class Log:
         return [json.loads(line) for line in self.text.splitlines()]
 
 
-def test_an_event_is_a_line_of_json_with_time_level_and_fields() -> None:
+def test_an_event_is_a_json_line_with_time_level_and_fields() -> None:
     log = Log()
     structlog.get_logger().warning("old files could not be removed", files=3, ratio=0.5, names=["a", "b"], none=None)
     (event,) = log.events
@@ -54,7 +54,7 @@ def test_an_event_is_a_line_of_json_with_time_level_and_fields() -> None:
     }
 
 
-def test_only_what_is_important_enough_is_logged() -> None:
+def test_events_below_the_level_are_not_logged() -> None:
     log = Log(level="warning")
     structlog.get_logger().info("no")
     logging.getLogger("sanic.root").info("no")
@@ -63,7 +63,7 @@ def test_only_what_is_important_enough_is_logged() -> None:
     assert [event["event"] for event in log.events] == ["yes", "yes"]
 
 
-def test_a_request_is_a_line_of_its_own() -> None:
+def test_each_request_is_a_separate_line() -> None:
     log = Log()
     request_log(
         method="POST",
@@ -91,7 +91,7 @@ def test_a_request_is_a_line_of_its_own() -> None:
     }
 
 
-def test_a_request_id_that_is_bound_stands_in_every_line() -> None:
+def test_a_bound_request_id_is_in_every_line() -> None:
     log = Log()
     with structlog.contextvars.bound_contextvars(request_id="abcdefgh"):
         structlog.get_logger().info("one")
@@ -100,7 +100,7 @@ def test_a_request_id_that_is_bound_stands_in_every_line() -> None:
     assert [event.get("request_id") for event in log.events] == ["abcdefgh", "abcdefgh", None]
 
 
-def test_the_records_of_libraries_take_the_same_way() -> None:
+def test_records_of_libraries_use_the_same_format() -> None:
     log = Log()
     error_logger.error("Exception occurred while handling uri: %r", "http://h/files/x?signature=abc")
     access_logger.info("")
@@ -112,7 +112,7 @@ def test_the_records_of_libraries_take_the_same_way() -> None:
     ]
 
 
-def test_warnings_of_python_are_logged() -> None:
+def test_python_warnings_are_logged() -> None:
     log = Log()
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -122,7 +122,7 @@ def test_warnings_of_python_are_logged() -> None:
     assert "this is old" in log.events[0]["event"]
 
 
-def test_libraries_that_log_what_they_send_are_kept_quiet() -> None:
+def test_libraries_that_log_what_they_send_are_silenced() -> None:
     log = Log(level="debug")
     logging.getLogger("httpx").info("HTTP Request")
     logging.getLogger("botocore").debug("Authorization")
@@ -130,7 +130,7 @@ def test_libraries_that_log_what_they_send_are_kept_quiet() -> None:
     assert log.text == ""
 
 
-def test_a_record_whose_arguments_do_not_fit_is_logged_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_with_mismatched_arguments_is_still_logged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's own handlers would raise
     log = Log()
     logging.getLogger("careless").error("%d files", "many")
@@ -149,7 +149,7 @@ class Broken:
         raise RuntimeError("no")
 
 
-def test_secrets_are_masked_wherever_they_stand() -> None:
+def test_secrets_are_masked_wherever_they_appear() -> None:
     log = Log()
     try:
         raise ValueError("cannot reach https://user:hunter2@host/?token=hunter2")  # noqa: TRY301 - the traceback is meant
@@ -186,14 +186,14 @@ def test_no_input_can_forge_a_line_or_reach_the_terminal(event: str, key: str, v
         assert not ACTIVE & set(log.text)
 
 
-def test_a_text_that_looks_like_fields_is_quoted() -> None:
+def test_text_that_looks_like_fields_is_quoted() -> None:
     log = Log(format="text")
     structlog.get_logger().info("request", path="/a status=200", agent="x\n2026-01-01 [error] forged")
     assert "path='/a status=200'" in log.text
     assert log.text.count("\n") == 1
 
 
-def test_a_traceback_in_text_is_indented_below_its_line() -> None:
+def test_a_traceback_in_text_format_is_indented_below_its_line() -> None:
     log = Log(format="text")
     try:
         raise ValueError("first\n2026-01-01T00:00:00Z [info     ] forged\x1b[2J")  # noqa: TRY301 - the traceback is meant
@@ -215,13 +215,13 @@ def test_a_traceback_in_text_is_indented_below_its_line() -> None:
         (Broken(), "<Broken without a repr: RuntimeError>"),
     ],
 )
-def test_what_json_cannot_express_is_logged_as_text(value: object, logged: object) -> None:
+def test_values_that_json_cannot_express_are_logged_as_text(value: object, logged: object) -> None:
     log = Log()
     structlog.get_logger().info("odd", value=value)
     assert log.events[0]["value"] == logged
 
 
-def test_a_value_that_contains_itself_is_logged() -> None:
+def test_a_self_referencing_value_is_logged() -> None:
     log = Log()
     loop: dict[str, Any] = {}
     loop["loop"] = loop
@@ -229,13 +229,13 @@ def test_a_value_that_contains_itself_is_logged() -> None:
     assert log.events[0]["event"] == "odd"
 
 
-def test_a_very_long_value_is_cut() -> None:
+def test_a_very_long_value_is_truncated() -> None:
     log = Log()
     structlog.get_logger().info("long", value="x" * 1_000_000)
     assert len(log.text) < 10_000
 
 
-def test_a_field_cannot_take_the_place_of_time_level_or_event() -> None:
+def test_a_field_cannot_overwrite_time_level_or_event() -> None:
     log = Log()
     structlog.get_logger().info("real", level="critical", timestamp="1970")
     (event,) = log.events
@@ -243,7 +243,7 @@ def test_a_field_cannot_take_the_place_of_time_level_or_event() -> None:
     assert event["timestamp"] != "1970"
 
 
-def test_a_log_that_cannot_be_written_fails_no_call() -> None:
+def test_an_unwritable_log_does_not_fail_calls() -> None:
     reader, writer = os.pipe()
     stream = os.fdopen(writer, "w")
     configure_logging(LoggingSettings(), stream=stream)
@@ -255,7 +255,7 @@ def test_a_log_that_cannot_be_written_fails_no_call() -> None:
     logging.getLogger("sanic.error").error("nobody can")
 
 
-def test_settings_that_change_hold_for_loggers_that_are_there_already() -> None:
+def test_changed_settings_apply_to_existing_loggers() -> None:
     logger = structlog.get_logger()
     first = Log(level="error")
     logger.info("one")
@@ -267,7 +267,7 @@ def test_settings_that_change_hold_for_loggers_that_are_there_already() -> None:
     assert [event["event"] for event in second.events] == ["three", "four"]
 
 
-def test_lines_of_many_threads_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_of_concurrent_threads_are_not_interleaved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging.getLogger(), "handlers", [])  # pytest's own handlers would keep every line
     log = Log()
 
@@ -293,7 +293,7 @@ def terminal() -> Iterator[tuple[Any, Callable[[], str]]]:
     os.close(master)
 
 
-def test_on_a_terminal_people_get_coloured_text(
+def test_text_on_a_terminal_is_coloured(
     terminal: tuple[Any, Callable[[], str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream, read = terminal
@@ -307,7 +307,7 @@ def test_on_a_terminal_people_get_coloured_text(
     assert "{" not in text
 
 
-def test_on_a_terminal_without_colours_the_text_is_plain(
+def test_text_on_a_terminal_without_colours_is_plain(
     terminal: tuple[Any, Callable[[], str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stream, read = terminal
@@ -326,7 +326,7 @@ def test_programs_that_read_a_terminal_may_request_json(terminal: tuple[Any, Cal
     assert json.loads(read())["event"] == "hello"
 
 
-def test_the_log_of_a_server_process_goes_to_stderr_and_nothing_else_does() -> None:
+def test_only_the_log_of_a_server_process_goes_to_stderr() -> None:
     script = """
         import logging, warnings, structlog
         from sanic import Sanic

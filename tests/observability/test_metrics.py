@@ -34,7 +34,7 @@ def value(metrics: Metrics, name: str, **labels: str) -> float | None:
     return read(metrics).get((name, tuple(sorted(labels.items()))))
 
 
-def test_a_call_is_counted_by_tool_and_code_and_timed() -> None:
+def test_calls_are_counted_by_tool_and_code_and_timed() -> None:
     metrics = Metrics(["qr-code-generator"])
     metrics.call("qr-code-generator", "ok", 0.03)
     metrics.call("qr-code-generator", "ok", 0.2)
@@ -47,7 +47,7 @@ def test_a_call_is_counted_by_tool_and_code_and_timed() -> None:
     assert value(metrics, "pressroom_call_seconds_bucket", tool=tool, le="0.05") == 2
 
 
-def test_runs_the_cache_and_limits_are_counted_by_tool() -> None:
+def test_runs_cache_hits_and_limits_are_counted_by_tool() -> None:
     metrics = Metrics(["a", "b"])
     metrics.rendered("a", 1.5)
     metrics.cache("a", hit=True)
@@ -61,7 +61,7 @@ def test_runs_the_cache_and_limits_are_counted_by_tool() -> None:
     assert value(metrics, "pressroom_limited_total", tool="a") == 0
 
 
-def test_failures_are_counted_by_what_failed() -> None:
+def test_failures_are_counted_by_component() -> None:
     metrics = Metrics([])
     metrics.backend_failure("files")
     metrics.observer_failure('an "odd"\nname')
@@ -91,7 +91,7 @@ def test_nothing_that_a_client_sends_makes_a_time_series(names: list[tuple[str, 
     assert len(codes) <= 20
 
 
-def test_a_tool_that_is_not_known_is_counted_as_other() -> None:
+def test_an_unknown_tool_is_counted_as_other() -> None:
     metrics = Metrics(["known"])
     metrics.call("../../etc", "made_up", 0.1)
     metrics.limited("../../etc")
@@ -99,7 +99,7 @@ def test_a_tool_that_is_not_known_is_counted_as_other() -> None:
     assert value(metrics, "pressroom_limited_total", tool="other") == 1
 
 
-def test_very_many_observers_are_counted_together() -> None:
+def test_surplus_observers_are_counted_together() -> None:
     metrics = Metrics([])
     for number in range(1000):
         metrics.observer_failure(f"observer {number}")
@@ -108,14 +108,14 @@ def test_very_many_observers_are_counted_together() -> None:
     assert sum(failures.values()) == 1000
 
 
-def test_two_hosts_in_a_process_count_apart() -> None:
+def test_two_hosts_in_one_process_are_counted_separately() -> None:
     first, second = Metrics(["a"]), Metrics(["a"])
     first.limited("a")
     assert value(first, "pressroom_limited_total", tool="a") == 1
     assert value(second, "pressroom_limited_total", tool="a") == 0
 
 
-def test_every_metric_has_the_prefix_and_help_or_is_of_the_process() -> None:
+def test_every_metric_has_a_known_prefix_and_help() -> None:
     metrics = Metrics(["a"], Busy())
     metrics.call("a", "ok", 0.1)
     families = [*text_string_to_metric_families(metrics.render().decode())]
@@ -124,7 +124,7 @@ def test_every_metric_has_the_prefix_and_help_or_is_of_the_process() -> None:
     assert not [name for name, _ in read(metrics) if name.endswith("_created")]
 
 
-def test_calls_of_many_threads_are_all_counted() -> None:
+def test_calls_of_concurrent_threads_are_all_counted() -> None:
     metrics = Metrics(["a"])
 
     def work() -> None:

@@ -15,12 +15,12 @@ HARMLESS_NAMES = "key keys cache_key tokens max_tokens author path signed event"
 
 
 @pytest.mark.parametrize("name", SECRET_NAMES.split())
-def test_a_name_that_says_secret_is_recognised(name: str) -> None:
+def test_a_secret_name_is_recognised(name: str) -> None:
     assert is_secret_name(name)
 
 
 @pytest.mark.parametrize("name", [*HARMLESS_NAMES.split(), ""])
-def test_a_name_that_only_resembles_one_is_not(name: str) -> None:
+def test_a_name_that_resembles_a_secret_name_is_not_recognised(name: str) -> None:
     assert not is_secret_name(name)
 
 
@@ -46,7 +46,7 @@ def test_a_name_that_only_resembles_one_is_not(name: str) -> None:
         ("prk_oat_eyJS.eyJ0123456789.abc-_", "prk_oat_***"),
     ],
 )  # fmt: skip
-def test_a_credential_inside_a_text_is_masked(text: str, masked: str) -> None:
+def test_a_credential_inside_text_is_masked(text: str, masked: str) -> None:
     assert masked_text(text.replace("§", SECRET)) == masked
 
 
@@ -65,7 +65,7 @@ def test_a_credential_inside_a_text_is_masked(text: str, masked: str) -> None:
         "x_key_short",
     ],
 )
-def test_a_text_without_credentials_is_kept(text: str) -> None:
+def test_text_without_credentials_is_unchanged(text: str) -> None:
     assert masked_text(text) == text
 
 
@@ -81,7 +81,7 @@ def test_no_secret_survives_whatever_stands_around_it(name: str, secret: str, be
         assert secret not in masked_text(f"{before} {joint.format(name, secret)} {after}")
 
 
-def test_a_flood_of_names_is_masked_and_nothing_else() -> None:
+def test_many_names_in_one_text_are_masked_correctly() -> None:
     assert masked_text("a=" * 20_000) == "a=" * 20_000
     assert masked_text("token=x&" * 10_000) == "token=***&" * 10_000
     assert masked_text("a-" * 50_000) == "a-" * 50_000
@@ -108,7 +108,7 @@ def test_secrets_are_masked_at_every_level_of_an_event() -> None:
     }
 
 
-def test_what_is_nested_too_deep_to_be_searched_is_masked() -> None:
+def test_values_nested_too_deep_to_search_are_masked() -> None:
     for make in (lambda inner: [inner], lambda inner: {"inner": inner}):
         nested: object = {"password": SECRET}
         for _ in range(20):
@@ -117,7 +117,7 @@ def test_what_is_nested_too_deep_to_be_searched_is_masked() -> None:
     assert mask_secrets(None, "info", {"kept": [[[[[[[[1, "x"]]]]]]]]}) == {"kept": [[[[[[[[1, "x"]]]]]]]]}
 
 
-def test_a_value_that_contains_itself_does_not_hang() -> None:
+def test_a_self_referencing_value_does_not_hang() -> None:
     loop: list[object] = ["password=x"]
     loop.append(loop)
     masked = mask_secrets(None, "info", {"loop": loop})

@@ -32,7 +32,7 @@ def test_each_step_of_the_installation_is_reported(clone: Path) -> None:
     assert not any("--require-hashes" in line for line in lines)
 
 
-def test_the_installers_show_their_progress_on_a_terminal_only(clone: Path) -> None:
+def test_the_installers_show_progress_only_on_a_terminal(clone: Path) -> None:
     assert "--quiet" in dry_run(clone, subprocess.PIPE)
     reader, terminal = pty.openpty()
     try:
@@ -51,7 +51,7 @@ def dry_run(clone: Path, stderr: int) -> str:
     ).stdout
 
 
-def test_everything_that_is_published_is_built_into_one_folder(clone: Path) -> None:
+def test_every_package_is_built_into_one_folder(clone: Path) -> None:
     venv = REPOSITORY / ".venv"
     if not (venv / "serve.stamp").exists():
         unavailable("the environment that make installs")

@@ -114,7 +114,7 @@ def built_in(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Done:
 
 
 @pytest.mark.parametrize("plugin", sorted(path.parent.name for path in (ROOT / "plugins").glob("*/pyproject.toml")))
-def test_the_built_in_plugins_keep_every_promise(plugin: str, built_in: Done) -> None:
+def test_the_built_in_plugins_pass_every_check(plugin: str, built_in: Done) -> None:
     plugin_stages = [stage for stage in json.loads(built_in.stdout)["stages"] if stage["plugin"] == plugin]
     assert [finding for stage in plugin_stages for finding in stage["findings"]] == []
     assert {stage["name"] for stage in plugin_stages if stage["outcome"] == "ok"} >= {
@@ -139,7 +139,7 @@ def pressroom_branding():
 """
 
 
-def test_a_thread_that_a_plugin_leaves_running_does_not_hold_up_the_check(tmp_path: Path) -> None:
+def test_a_thread_left_running_does_not_block_the_check(tmp_path: Path) -> None:
     (tmp_path / "leaving.py").write_text(LEAVING)
     metadata = tmp_path / "leaving-1.0.dist-info"
     metadata.mkdir()
@@ -172,7 +172,7 @@ def test_a_plugin_may_need_another_one_that_is_checked_with_it(tmp_path: Path) -
     assert "No module named" not in result.stdout
 
 
-def test_of_several_packages_the_one_that_cannot_be_built_is_named(tmp_path: Path) -> None:
+def test_of_several_packages_the_one_that_fails_to_build_is_named(tmp_path: Path) -> None:
     sound, broken = project(tmp_path / "sound", "sound", TOOL), project(tmp_path / "broken", "broken", TOOL)
     (broken / "pyproject.toml").write_text("[project]\nname = 7\n")
     packages = json.loads(check(sound, broken, "--json").stdout)["stages"]
@@ -205,7 +205,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Done:
         ("outages", "a call gets an explanation while nothing can be fetched", "internal_error"),
     ],
 )
-def test_a_broken_promise_is_named_with_what_was_seen_and_the_fix(
+def test_a_broken_promise_is_reported_with_its_evidence_and_fix(
     broken: Done, stage: str, promise: str, seen: str
 ) -> None:
     assert broken.returncode == 1
@@ -268,7 +268,7 @@ def plugin(version):
 """
 
 
-def test_a_crash_of_mypy_is_repeated_without_its_cache_and_is_no_type_error(tmp_path: Path) -> None:
+def test_a_mypy_crash_is_retried_without_its_cache_and_is_not_a_type_error(tmp_path: Path) -> None:
     packages = []
     for id_, when in (("cached", "self.options.cache_dir != os.devnull"), ("always", "True")):
         packages.append(project(tmp_path / id_, id_, "def one() -> int:\n    return 1\n\n\nNUMBER = one()\n"))
@@ -286,7 +286,7 @@ def test_a_crash_of_mypy_is_repeated_without_its_cache_and_is_no_type_error(tmp_
     assert "--show-traceback" in finding["fix"]
 
 
-def test_a_type_check_that_never_ends_is_cut_off(tmp_path: Path) -> None:
+def test_a_type_check_that_hangs_times_out(tmp_path: Path) -> None:
     package = project(tmp_path, "untypable", "NUMBER = 1\n")
     (tmp_path / "endless.py").write_text("import threading\nthreading.Event().wait(600)\n")
     with (package / "pyproject.toml").open("a") as file:
@@ -296,7 +296,7 @@ def test_a_type_check_that_never_ends_is_cut_off(tmp_path: Path) -> None:
     assert "--timeout" in finding["seen"]
 
 
-def test_a_package_that_cannot_be_built_is_named_with_the_last_lines(tmp_path: Path) -> None:
+def test_a_build_failure_shows_the_last_lines(tmp_path: Path) -> None:
     package = project(tmp_path, "unbuilt", TOOL)
     (package / "pyproject.toml").write_text("[project]\nname = 7\n")
     results = stages(check(package, "--json"))
@@ -319,14 +319,14 @@ def test_a_file_that_is_not_a_wheel_is_named(tmp_path: Path) -> None:
     assert finding["seen"] == f"{broken} is not a wheel"
 
 
-def test_a_plugin_that_never_ends_is_cut_off(tmp_path: Path) -> None:
+def test_a_plugin_that_hangs_times_out(tmp_path: Path) -> None:
     file = tmp_path / "endless.py"
     file.write_text("import ctypes\nctypes.PyDLL(None).sleep(600)\nPLUGIN = None\n")
     results = stages(check(file, "--json", "--timeout", "10"))
     assert "--timeout" in results["contracts"]["findings"][-1]["seen"]
 
 
-def test_a_plugin_of_one_file_is_checked_as_it_is(tmp_path: Path) -> None:
+def test_a_single_file_plugin_is_checked_unchanged(tmp_path: Path) -> None:
     file = tmp_path / "shout.py"
     fetching = 'fetched = await plugin.services.fetcher.get(params.url, accept="*/*", max_bytes=1000, seconds=1)'
     module = TOOL.replace(fetching, "fetched = params").replace("fetched.content", "fetched.url")
@@ -337,7 +337,7 @@ def test_a_plugin_of_one_file_is_checked_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["PLUGIN = 1 / 0", "def broken(:"], ids=["fails", "is not Python"])
-def test_the_fix_names_the_file_that_was_given(tmp_path: Path, text: str) -> None:
+def test_the_fix_names_the_given_file(tmp_path: Path, text: str) -> None:
     file = tmp_path / "given.py"
     file.write_text(text)
     (finding,) = stages(check(file, "--json"))["contracts"]["findings"]

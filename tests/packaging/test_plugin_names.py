@@ -13,7 +13,7 @@ def test_build_files_name_every_plugin(path: Path, text: str, wanted: str) -> No
     assert text == wanted, "run: .venv/bin/python tests/support/plugin_names.py"
 
 
-def test_each_place_is_found() -> None:
+def test_every_mention_of_a_plugin_is_checked() -> None:
     names = plugins()
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     selection = (ROOT / "core/src/pressroom/plugins/discovery.py").read_text("utf-8")

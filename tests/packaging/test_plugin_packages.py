@@ -84,7 +84,7 @@ def test_a_wheel_is_installed_and_its_tools_are_listed(server: Environment, tmp_
     assert listed(server)["of_a_wheel"]["status"] == "available"
 
 
-def test_the_plugins_of_one_host_are_installed_on_another(
+def test_the_plugins_of_one_host_can_be_installed_on_another(
     server: Environment, built: Built, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     wheel_file = wheel(tmp_path, "copied")
@@ -107,7 +107,7 @@ def test_the_plugins_of_one_host_are_installed_on_another(
 
 
 @pytest.mark.parametrize("installer", ["pip", "uv"])
-def test_a_wheel_that_was_built_anew_replaces_the_one_of_its_version(
+def test_a_rebuilt_wheel_replaces_the_same_version(
     server: Environment, server_of_uv: Environment, tmp_path: Path, installer: str
 ) -> None:
     used = server if installer == "pip" else server_of_uv
@@ -135,7 +135,7 @@ def test_an_upgrade_replaces_a_plugin_and_an_uninstall_removes_it(server: Enviro
     assert "short_lived" not in listed(server)
 
 
-def test_a_name_is_found_where_the_installer_looks(server: Environment, tmp_path: Path) -> None:
+def test_a_plugin_is_installed_by_name_from_the_index(server: Environment, tmp_path: Path) -> None:
     wheel(tmp_path / "index", "by_name")
     command = (str(server.bin / "pressroom"), "plugins", "install", "acme-by-name")
     result = server.run_tool(*command, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(tmp_path / "index"))
@@ -161,7 +161,7 @@ def test_reinstalling_a_plugin_is_reported_however_its_name_is_spelt(server: Env
 
 
 @pytest.mark.parametrize("installer", ["pip", "uv"])
-def test_what_needs_another_server_is_refused_and_changes_nothing(
+def test_an_incompatible_plugin_is_refused_and_changes_nothing(
     server: Environment, server_of_uv: Environment, tmp_path: Path, installer: str
 ) -> None:
     used = server if installer == "pip" else server_of_uv
@@ -188,12 +188,12 @@ def test_what_needs_another_server_is_refused_and_changes_nothing(
         (["uninstall", "pip"], "'pip' is not an installed plugin"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(server: Environment, arguments: list[str], says: str) -> None:
+def test_invalid_package_names_are_refused(server: Environment, arguments: list[str], says: str) -> None:
     result = plugins(server, *arguments, check=False)
     assert (result.returncode, says in result.stderr) == (1, True)
 
 
-def test_a_plugin_of_two_packages_is_uninstalled_by_the_name_of_one(tmp_path: Path) -> None:
+def test_a_plugin_offered_by_two_packages_is_uninstalled_by_package_name(tmp_path: Path) -> None:
     for package in ("acme-one", "acme-two"):
         install(tmp_path, package, {}, {"twins": f"{package.replace('-', '_')}"})
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
@@ -203,7 +203,7 @@ def test_a_plugin_of_two_packages_is_uninstalled_by_the_name_of_one(tmp_path: Pa
     assert "name one of acme-one, acme-two" in result.stderr
 
 
-def test_a_failure_shows_what_the_installer_wrote_last(server: Environment, tmp_path: Path) -> None:
+def test_a_failure_shows_the_last_lines_of_the_installer(server: Environment, tmp_path: Path) -> None:
     broken = tmp_path / "acme_broken-1.0-py3-none-any.whl"
     broken.write_bytes(b"not a wheel")
     result = plugins(server, "install", broken, check=False)
@@ -228,7 +228,7 @@ def test_a_package_without_a_plugin_is_reported(server: Environment, tmp_path: P
     assert (result.returncode, "is installed, but offers no plugin of Pressroom" in result.stderr) == (1, True)
 
 
-def test_without_pip_uv_does_it(server_of_uv: Environment, tmp_path: Path) -> None:
+def test_without_pip_uv_is_used(server_of_uv: Environment, tmp_path: Path) -> None:
     wheel_file = wheel(tmp_path, "by_uv")
     assert "acme-by-uv 1.0 is installed" in plugins(server_of_uv, "install", wheel_file).stdout
     assert "Uninstalled acme-by-uv" in plugins(server_of_uv, "uninstall", "by_uv").stdout

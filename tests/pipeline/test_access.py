@@ -114,14 +114,12 @@ async def refusal(host: Host, caller: Caller, tool: str) -> str:
     return str(outcome.error.message)
 
 
-def test_every_access_that_the_sdk_names_is_a_level() -> None:
+def test_every_access_level_of_the_sdk_is_known() -> None:
     assert tuple(level.name for level in LEVELS) == get_args(Access)
 
 
 @pytest.mark.parametrize("access", get_args(Access))
-async def test_a_connection_may_use_what_its_level_allows_and_nothing_else(
-    host: Host, caller: Caller, access: Access
-) -> None:
+async def test_a_connection_may_use_only_what_its_level_allows(host: Host, caller: Caller, access: Access) -> None:
     caller = replace(caller, access=access, granted=access)
     assert {name for name in EVERYTHING if not await refusal(host, caller, name)} == ALLOWED[access]
 
@@ -132,7 +130,7 @@ def test_a_list_of_tools_accepts_the_same_parameters(host: Host, access: Access)
     assert {name for name in EVERYTHING if allows(access, tools[name].tool)} == ALLOWED[access]
 
 
-async def test_a_level_that_nobody_knows_allows_nothing(host: Host, caller: Caller) -> None:
+async def test_an_unknown_level_allows_nothing(host: Host, caller: Caller) -> None:
     odd = cast("Access", "superuser")
     text = await refusal(host, replace(caller, access=odd, granted=odd), "look")
     assert "the access level of the connection 'laptop' is 'superuser'" in text
@@ -152,7 +150,7 @@ async def test_a_level_that_nobody_knows_allows_nothing(host: Host, caller: Call
         ),
     ],
 )
-async def test_a_refusal_says_what_the_tool_does_and_where_the_owner_can_allow_it(
+async def test_a_refusal_describes_the_tool_and_links_to_the_setting(
     host: Host, caller: Caller, access: Access, tool: str, does: str, title: str, needed: str
 ) -> None:
     text = await refusal(host, replace(caller, access=access, granted=access), tool)
@@ -176,7 +174,7 @@ async def test_a_request_for_read_access_beyond_its_connection_is_sent_to_the_da
     assert text.endswith("/dashboard/connections/c_1")
 
 
-async def test_a_caller_without_a_connection_is_sent_to_all_of_them(host: Host, caller: Caller) -> None:
+async def test_a_caller_without_a_connection_is_sent_to_the_list_of_connections(host: Host, caller: Caller) -> None:
     nameless: dict[str, Any] = {"connection": "", "connection_name": ""}
     text = await refusal(host, replace(caller, access="read", granted="read", **nameless), "write")
     assert "the access level of this connection is 'Read only'" in text

@@ -72,7 +72,7 @@ def test_defaults_may_be_spelled_out(arguments: dict[str, Any]) -> None:
     assert canonical_arguments(params).keys() <= arguments.keys()
 
 
-def test_a_default_is_left_out_whatever_its_type() -> None:
+def test_a_default_is_omitted_whatever_its_type() -> None:
     for weight in (1, 1.0):
         assert canonical_arguments(NoteParams(text="a", weight=weight)) == {"text": '"a"'}
     assert canonical_arguments(NoteParams(text="a", weight=2)) == {"text": '"a"', "weight": "2"}

@@ -15,7 +15,7 @@ def hints(stage: type[CallStage[Any, Any]]) -> tuple[Any, Any]:
     return annotations["call"], annotations["return"]
 
 
-def test_each_stage_takes_what_the_one_before_returns() -> None:
+def test_each_stage_receives_the_result_of_the_previous_one() -> None:
     assert hints(STAGES[0])[0] is ReceivedCall
     for before, after in pairwise(STAGES[:-1]):
         assert issubclass(hints(before)[1], hints(after)[0]), (before.name, after.name)
@@ -26,6 +26,6 @@ def test_the_last_stage_sees_every_outcome() -> None:
     assert hints(STAGES[-1]) == (Outcome, Outcome)
 
 
-def test_names_are_unique_and_explained() -> None:
+def test_stage_names_are_unique_and_documented() -> None:
     assert len(set(STAGE_NAMES)) == len(STAGES)
     assert set(STAGE_TEXTS) == set(STAGE_NAMES)

@@ -22,7 +22,7 @@ async def entering(queue: PreviewQueue, client: Client) -> asyncio.Task[None]:
 
 
 @pytest.mark.asyncio
-async def test_a_newer_preview_takes_the_turn_of_an_older_one() -> None:
+async def test_a_newer_preview_replaces_an_older_one_in_the_queue() -> None:
     queue = PreviewQueue(1)
     await queue.enter(BOB)
     older, newer = await entering(queue, ADA), await entering(queue, ADA)
@@ -34,7 +34,7 @@ async def test_a_newer_preview_takes_the_turn_of_an_older_one() -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_client_has_one_preview_under_way_however_much_room_there_is() -> None:
+async def test_a_client_runs_one_preview_at_a_time() -> None:
     queue = PreviewQueue(4)
     await queue.enter(ADA)
     second, other = await entering(queue, ADA), await entering(queue, BOB)
@@ -45,7 +45,7 @@ async def test_a_client_has_one_preview_under_way_however_much_room_there_is() -
 
 
 @pytest.mark.asyncio
-async def test_people_come_before_the_servers_own_samples() -> None:
+async def test_user_previews_come_before_the_servers_own_samples() -> None:
     queue = PreviewQueue(1)
     await queue.enter(BOB)
     sample, ada = await entering(queue, SAMPLE), await entering(queue, ADA)
@@ -57,7 +57,7 @@ async def test_people_come_before_the_servers_own_samples() -> None:
 
 
 @pytest.mark.asyncio
-async def test_an_address_has_only_so_many_pages() -> None:
+async def test_the_number_of_pages_per_ip_address_is_limited() -> None:
     queue = PreviewQueue(1)
     tasks = [await entering(queue, (ADA[0], str(number))) for number in range(MAX_PER_IP)]
     with pytest.raises(Overloaded, match="too many"):
@@ -71,7 +71,7 @@ async def test_an_address_has_only_so_many_pages() -> None:
 
 
 @pytest.mark.asyncio
-async def test_who_leaves_the_queue_leaves_no_place_taken() -> None:
+async def test_a_client_that_leaves_the_queue_frees_its_slot() -> None:
     queue = PreviewQueue(1)
     await queue.enter(BOB)
     ada = await entering(queue, ADA)

@@ -135,7 +135,7 @@ async def test_a_result_is_not_in_the_database_in_clear(host: Host, caller: Call
     assert "too large to keep" in message(await call(host, caller, text="the secret recipe", client_request_id="b"))
 
 
-async def test_other_content_is_refused(host: Host, caller: Caller, diary: Any) -> None:
+async def test_reusing_a_request_id_with_other_arguments_is_refused(host: Host, caller: Caller, diary: Any) -> None:
     await call(host, caller, client_request_id="a")
     outcome = await call(host, caller, text="coffee", weight=2, client_request_id="a")
     assert code(outcome) == "validation_error"
@@ -147,7 +147,7 @@ async def test_other_content_is_refused(host: Host, caller: Caller, diary: Any) 
     assert await used(host, caller) == 1
 
 
-async def test_the_same_content_may_be_written_differently(host: Host, caller: Caller, diary: Any) -> None:
+async def test_equivalent_arguments_count_as_the_same_call(host: Host, caller: Caller, diary: Any) -> None:
     await call(host, caller, client_request_id="a")
     for arguments in ({"weight": 1}, {"weight": 1.0}, {"way": "do"}, {"way": "do", "weight": 1.0}):
         stored(await call(host, caller, **arguments, client_request_id="a"))
@@ -165,7 +165,7 @@ async def test_a_repeated_call_gets_its_result_when_the_quota_is_used_up(host: H
     assert await used(host, caller) == QUOTA
 
 
-async def test_a_repeat_costs_a_part_of_a_request(host: Host, settings: Settings, caller: Caller) -> None:
+async def test_a_repeat_costs_a_fraction_of_a_request(host: Host, settings: Settings, caller: Caller) -> None:
     tools = settings_for_test({"tools": {"note": {"rate_limit": "2/hour"}}}, settings.storage.path).tools
     limited = await opened(settings.model_copy(update={"tools": tools}))
     try:
@@ -197,9 +197,7 @@ async def test_a_repeated_call_gets_its_result_when_the_limit_is_used_up(
     ("way", "expected"),
     [("fail", "internal_error"), ("refuse", "validation_error"), ("unwritable", "internal_error")],
 )
-async def test_a_call_that_failed_can_be_made_again(
-    host: Host, caller: Caller, diary: Any, way: str, expected: str
-) -> None:
+async def test_a_failed_call_can_be_repeated(host: Host, caller: Caller, diary: Any, way: str, expected: str) -> None:
     for _ in range(2):
         assert code(await call(host, caller, way=way, client_request_id="a")) == expected
     assert diary.runs == ["tea", "tea"]
@@ -208,7 +206,7 @@ async def test_a_call_that_failed_can_be_made_again(
     assert await used(host, caller) == 1
 
 
-async def test_calls_at_once_run_once(host: Host, caller: Caller, diary: Any) -> None:
+async def test_concurrent_repeats_run_once(host: Host, caller: Caller, diary: Any) -> None:
     outcomes = await asyncio.gather(*(call(host, caller, client_request_id="a") for _ in range(6)))
     assert {code(outcome) for outcome in outcomes} == {"ok"}
     assert Counter(isinstance(outcome, ValidatedCall) and outcome.cached for outcome in outcomes) == {True: 5, False: 1}
@@ -216,7 +214,9 @@ async def test_calls_at_once_run_once(host: Host, caller: Caller, diary: Any) ->
     assert await used(host, caller) == 1
 
 
-async def test_two_hosts_at_once_run_once(host: Host, settings: Settings, caller: Caller, diary: Any) -> None:
+async def test_concurrent_repeats_on_two_hosts_run_once(
+    host: Host, settings: Settings, caller: Caller, diary: Any
+) -> None:
     other = await opened(settings)
     try:
         for number in range(QUOTA):
@@ -240,7 +240,7 @@ async def test_after_a_restart_the_result_is_available(settings: Settings, diary
     assert diary.runs == ["tea"]
 
 
-async def test_the_call_of_a_client_that_left_is_finished(host: Host, caller: Caller, diary: Any) -> None:
+async def test_the_call_of_a_disconnected_client_is_completed(host: Host, caller: Caller, diary: Any) -> None:
     waiting = asyncio.create_task(call(host, caller, way="wait", client_request_id="a"))
     await diary.started.wait()
     waiting.cancel()
@@ -253,7 +253,7 @@ async def test_the_call_of_a_client_that_left_is_finished(host: Host, caller: Ca
     assert await used(host, caller) == 1
 
 
-async def test_clients_that_leave_make_no_room_for_more(host: Host, caller: Caller, diary: Any) -> None:
+async def test_disconnected_clients_do_not_raise_the_concurrency_limit(host: Host, caller: Caller, diary: Any) -> None:
     limit = host.settings.mcp.concurrency
     waiting = [
         asyncio.create_task(call(host, caller, "late_note", way="wait", client_request_id=f"{number}"))
@@ -265,7 +265,7 @@ async def test_clients_that_leave_make_no_room_for_more(host: Host, caller: Call
     assert code(await call(host, caller, client_request_id="next")) == "ok"
 
 
-async def test_a_repeat_does_not_wait_for_ever(
+async def test_a_repeat_does_not_wait_forever(
     host: Host, caller: Caller, diary: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pressroom.pipeline.stages.repeat.WAIT_SECONDS", 0.1)
@@ -279,7 +279,7 @@ async def test_a_repeat_does_not_wait_for_ever(
     assert code(await waiting) == "ok"
 
 
-async def test_a_claim_outlasts_its_lease_while_the_call_runs(
+async def test_a_lease_is_renewed_while_the_call_runs(
     host: Host, caller: Caller, diary: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("accounts.client_requests", "pipeline.stages.repeat"):
@@ -295,7 +295,7 @@ async def test_a_claim_outlasts_its_lease_while_the_call_runs(
     assert diary.runs == ["tea"]
 
 
-async def test_a_call_that_was_cut_off_does_not_run_twice(host: Host, caller: Caller, diary: Any) -> None:
+async def test_an_interrupted_call_does_not_run_twice(host: Host, caller: Caller, diary: Any) -> None:
     await call(host, caller, client_request_id="a")
     await leave_as_a_crash_does(host)
     outcome = await call(host, caller, client_request_id="a")
@@ -304,7 +304,7 @@ async def test_a_call_that_was_cut_off_does_not_run_twice(host: Host, caller: Ca
     assert diary.runs == ["tea"]
 
 
-async def test_a_tool_that_resumes_runs_again_and_is_counted_once(host: Host, caller: Caller, diary: Any) -> None:
+async def test_a_resumable_tool_runs_again_and_is_counted_once(host: Host, caller: Caller, diary: Any) -> None:
     for number in range(QUOTA):
         await call(host, caller, "sure_note", client_request_id=f"{number}")
     await leave_as_a_crash_does(host)
@@ -316,13 +316,13 @@ async def test_a_tool_that_resumes_runs_again_and_is_counted_once(host: Host, ca
     assert await used(host, caller) == QUOTA
 
 
-async def test_a_call_that_ran_out_of_time_does_not_run_twice(host: Host, caller: Caller, diary: Any) -> None:
+async def test_a_call_that_timed_out_does_not_run_twice(host: Host, caller: Caller, diary: Any) -> None:
     assert code(await call(host, caller, "late_note", way="late", client_request_id="a")) == "timeout"
     assert "was cut off" in message(await call(host, caller, "late_note", way="late", client_request_id="a"))
     assert diary.runs == ["tea"]
 
 
-async def test_without_the_database_nothing_runs(host: Host, caller: Caller, diary: Any) -> None:
+async def test_without_the_database_calls_with_a_request_id_are_refused(host: Host, caller: Caller, diary: Any) -> None:
     await call(host, caller, client_request_id="a")
     await host.database.close()
     for request_id in ("a", "b"):
@@ -337,7 +337,9 @@ async def test_without_the_database_nothing_runs(host: Host, caller: Caller, dia
     assert diary.runs == ["tea", "tea", "tea"]
 
 
-async def test_a_database_that_goes_away_during_the_call(host: Host, caller: Caller, diary: Any) -> None:
+async def test_a_database_failure_during_the_call_does_not_lose_its_result(
+    host: Host, caller: Caller, diary: Any
+) -> None:
     waiting = asyncio.create_task(call(host, caller, way="wait", client_request_id="a"))
     await diary.started.wait()
     await host.database.close()
@@ -349,7 +351,7 @@ async def test_a_database_that_goes_away_during_the_call(host: Host, caller: Cal
     assert diary.runs == ["tea"]
 
 
-async def test_what_is_too_large_is_not_kept(host: Host, caller: Caller, diary: Any) -> None:
+async def test_a_result_that_is_too_large_is_not_stored(host: Host, caller: Caller, diary: Any) -> None:
     assert code(await call(host, caller, way="large", client_request_id="a")) == "ok"
     (row,) = await rows(host)
     assert row.answer is None
@@ -358,7 +360,7 @@ async def test_what_is_too_large_is_not_kept(host: Host, caller: Caller, diary: 
     assert diary.runs == ["tea"]
 
 
-async def test_each_account_and_each_tool_has_ids_of_its_own(host: Host, caller: Caller, diary: Any) -> None:
+async def test_request_ids_are_separate_per_account_and_tool(host: Host, caller: Caller, diary: Any) -> None:
     eve = await host.accounts.users.add("eve@example.com")
     other = Caller("203.0.113.7", plan="free", subject=eve.id)
     for client, tool, text in ((caller, "note", "a"), (other, "note", "b"), (caller, "sure_note", "c")):
@@ -368,7 +370,7 @@ async def test_each_account_and_each_tool_has_ids_of_its_own(host: Host, caller:
     assert diary.runs == ["a", "b", "c"]
 
 
-async def test_somebody_without_an_account_here(host: Host, diary: Any) -> None:
+async def test_a_caller_without_an_account_is_refused(host: Host, diary: Any) -> None:
     guest = Caller("203.0.113.7", plan="free", subject=new_id("x"))
     outcome = await call(host, guest, "late_note", client_request_id="a")
     assert (code(outcome), message(outcome)) == (
@@ -378,7 +380,7 @@ async def test_somebody_without_an_account_here(host: Host, diary: Any) -> None:
     assert diary.runs == []
 
 
-async def test_what_is_old_is_forgotten(host: Host, caller: Caller, diary: Any) -> None:
+async def test_old_requests_are_pruned(host: Host, caller: Caller, diary: Any) -> None:
     for request_id in ("old", "new"):
         await call(host, caller, client_request_id=request_id)
     week = timedelta(seconds=host.settings.mcp.repeat_retention)
@@ -390,7 +392,9 @@ async def test_what_is_old_is_forgotten(host: Host, caller: Caller, diary: Any) 
     assert await host.accounts.client_requests.prune() == 0
 
 
-async def test_an_account_has_a_bound_of_its_own(host: Host, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_stored_requests_is_limited_per_account(
+    host: Host, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pressroom.accounts.client_requests.MAX_STORED", 2)
     eve = await host.accounts.users.add("eve@example.com")
     other = Caller("203.0.113.7", plan="free", subject=eve.id)

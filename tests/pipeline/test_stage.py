@@ -124,7 +124,7 @@ async def used(host: Host, caller: Caller) -> dict[str, int]:
     return dict(await host.accounts.quotas.used(caller.subject))
 
 
-async def test_fifty_calls_at_once(host: Host, caller: Caller) -> None:
+async def test_fifty_concurrent_calls_do_not_exceed_the_quota(host: Host, caller: Caller) -> None:
     calls = await asyncio.gather(*(call(host, caller, "write", way="do") for _ in range(50)))
     codes = [code(outcome) for outcome in calls]
     assert Counter(codes) == {"ok": 20, "quota_exceeded": 30}
@@ -132,12 +132,12 @@ async def test_fifty_calls_at_once(host: Host, caller: Caller) -> None:
 
 
 @pytest.mark.parametrize(("way", "expected"), [("fail", "internal_error"), ("refuse", "validation_error")])
-async def test_a_call_that_fails_gives_it_back(host: Host, caller: Caller, way: str, expected: str) -> None:
+async def test_a_failed_call_returns_its_quota(host: Host, caller: Caller, way: str, expected: str) -> None:
     assert code(await call(host, caller, "write", way=way)) == expected
     assert await used(host, caller) == {"articles_created": 0}
 
 
-async def test_a_call_that_is_cancelled_gives_it_back(host: Host, caller: Caller) -> None:
+async def test_a_cancelled_call_returns_its_quota(host: Host, caller: Caller) -> None:
     import acme_writer  # type: ignore[import-not-found]  # noqa: PLC0415
 
     waiting = asyncio.create_task(call(host, caller, "write", way="wait"))
@@ -149,7 +149,7 @@ async def test_a_call_that_is_cancelled_gives_it_back(host: Host, caller: Caller
     assert await used(host, caller) == {"articles_created": 0}
 
 
-async def test_a_call_that_is_cancelled_while_it_is_counted(
+async def test_a_call_cancelled_while_its_quota_is_taken_returns_it(
     host: Host, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted, go_on = asyncio.Event(), asyncio.Event()
@@ -171,7 +171,7 @@ async def test_a_call_that_is_cancelled_while_it_is_counted(
     assert await used(host, caller) == {"articles_created": 0}
 
 
-async def test_a_call_that_is_cancelled_while_it_gives_back_is_settled_to_the_end(
+async def test_a_call_cancelled_while_its_quota_is_returned_completes_the_return(
     host: Host, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import acme_writer  # noqa: PLC0415
@@ -202,26 +202,26 @@ async def test_invalid_arguments_are_not_counted(host: Host, caller: Caller) -> 
     assert await used(host, caller) == {}
 
 
-async def test_results_from_the_cache_are_free(host: Host, caller: Caller) -> None:
+async def test_cached_results_are_free(host: Host, caller: Caller) -> None:
     for _ in range(5):
         assert code(await call(host, caller, "draw", text="same")) == "ok"
     assert await used(host, caller) == {"images_generated": 1}
 
 
-async def test_those_that_wait_for_the_same_image_are_free(host: Host, caller: Caller) -> None:
+async def test_concurrent_calls_for_the_same_image_are_counted_once(host: Host, caller: Caller) -> None:
     calls = await asyncio.gather(*(call(host, caller, "draw", text="same") for _ in range(10)))
     assert sorted(outcome.cached for outcome in calls if isinstance(outcome, ValidatedCall)) == [False] + [True] * 9
     assert {code(outcome) for outcome in calls} == {"ok"}
     assert await used(host, caller) == {"images_generated": 1}
 
 
-async def test_over_http_nothing_is_counted(host: Host, caller: Caller) -> None:
+async def test_calls_over_http_are_not_counted(host: Host, caller: Caller) -> None:
     for number in range(5):
         assert code(await call(host, caller, "draw", mcp=False, text=f"{number}")) == "ok"
     assert await used(host, caller) == {}
 
 
-async def test_somebody_without_an_account_here(host: Host) -> None:
+async def test_a_caller_without_an_account_is_refused(host: Host) -> None:
     guest = Caller("203.0.113.7", plan="free", subject=new_id("x"))
     outcome = await call(host, guest, "write", way="do")
     assert isinstance(outcome, RefusedCall)

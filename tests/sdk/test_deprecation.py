@@ -111,7 +111,7 @@ def test_each_use_warns_its_plugin_once(world: World, use: str, what: str) -> No
     assert f"{what} is deprecated and ends with plugin API" in str(caught[0].message)
 
 
-def test_a_plugin_that_uses_nothing_deprecated_hears_nothing(world: World) -> None:
+def test_a_plugin_that_uses_nothing_deprecated_gets_no_warnings(world: World) -> None:
     id_, module = world.plugin("CONTRACT.paint(color='red') == 'red' and CONTRACT.Record(3).length == 3")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -119,7 +119,7 @@ def test_a_plugin_that_uses_nothing_deprecated_hears_nothing(world: World) -> No
     assert (world.told, uses_of(id_)) == ([], ())
 
 
-def test_what_a_contract_uses_of_itself_is_not_its_users_affair(world: World) -> None:
+def test_deprecated_names_used_by_a_contract_itself_do_not_warn_its_users(world: World) -> None:
     contract = importlib.import_module(world.contract)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -128,7 +128,7 @@ def test_what_a_contract_uses_of_itself_is_not_its_users_affair(world: World) ->
     assert [warning for warning in caught if Path(warning.filename).stem == world.contract] == []
 
 
-def test_a_name_that_is_not_there_is_missed_as_ever() -> None:
+def test_a_missing_name_raises_the_usual_error() -> None:
     get = deprecated_names("acme", {})
     with pytest.raises(AttributeError, match="module 'acme' has no attribute 'nothing'"):
         get("nothing")

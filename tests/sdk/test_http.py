@@ -20,12 +20,12 @@ def test_a_form_has_its_fields_and_all_their_values() -> None:
 
 
 @pytest.mark.parametrize("media_type", ["", "application/json", "multipart/form-data; boundary=x"])
-def test_another_body_is_no_form(media_type: str) -> None:
+def test_a_body_of_another_type_is_not_a_form(media_type: str) -> None:
     assert posted(b"a=1", media_type).form == {}
 
 
 @pytest.mark.parametrize("body", [b"a=%FF", b"\xff", b"&".join([b"a=1"] * 1001)])
-def test_a_form_that_cannot_be_read_is_refused(body: bytes) -> None:
+def test_a_malformed_form_is_refused(body: bytes) -> None:
     with pytest.raises(InvalidInput, match="not UTF-8, or has more than 1000 fields"):
         _ = posted(body).form
 
@@ -51,7 +51,7 @@ def test_a_redirect_leads_to_a_path_or_a_url(url: str) -> None:
         "/é",
     ],
 )
-def test_a_redirect_leads_nowhere_else(url: str) -> None:
+def test_other_redirect_targets_are_refused(url: str) -> None:
     with pytest.raises(ValueError, match="is neither a path"):
         HttpResponse.redirect(url)
 

@@ -28,7 +28,7 @@ def test_a_misspelt_option_of_a_generator_is_named(option: str, similar: str) ->
         generator(slug="x", name="X", summary="X.", rate_limit=None, produces=(), **{option: 1})  # type: ignore[arg-type]
 
 
-def test_one_media_type_is_not_taken_for_its_letters() -> None:
+def test_a_single_media_type_is_not_split_into_letters() -> None:
     with pytest.raises(TypeError, match=r"the generator x: produces must be a tuple .*: \('text/csv',\)"):
         generator(slug="x", name="X", summary="X.", rate_limit=per_hour(1), produces="text/csv")  # type: ignore[arg-type]
 

@@ -91,7 +91,7 @@ def test_bounds_of_an_annotation_hold(host: RunningHost) -> None:
         host.call_tool("squares", {"numbers": [1, 2, 3, 4]})
 
 
-def test_a_result_that_is_not_what_the_function_says_is_a_failure_of_the_plugin(
+def test_a_result_of_another_type_is_a_failure_of_the_plugin(
     host: RunningHost,
 ) -> None:
     with pytest.raises(ToolFailed, match="internal_error"):
@@ -108,7 +108,7 @@ def test_a_generator_takes_its_parameters_from_its_arguments_too(host: RunningHo
     assert (refused.status_code, "times: must be between 1 and 9" in refused.text) == (400, True)
 
 
-def test_models_and_clients_read_what_the_annotations_say() -> None:
+def test_models_and_clients_get_the_descriptions_of_the_annotations() -> None:
     @mcp_tool
     async def find_posts(
         query: Annotated[str, Field(min_length=2, description="Words of the post.")],
@@ -194,7 +194,7 @@ async def several(a, *b: int, _c: int = 1) -> int: ...  # type: ignore[no-untype
         (several, r"several: annotate a with its type; \*b takes any number.*; no parameter can have the name _c"),
     ],
 )
-def test_what_cannot_be_a_parameter_is_named(function: Callable[..., Any], message: str) -> None:
+def test_an_unsupported_parameter_is_named(function: Callable[..., Any], message: str) -> None:
     with pytest.raises(TypeError, match=message):
         mcp_tool(function)
     with pytest.raises(TypeError, match=message):

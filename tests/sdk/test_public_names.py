@@ -211,7 +211,7 @@ def test_the_names_for_tables_are_the_promised_ones() -> None:
 
 
 @pytest.mark.parametrize("module", [pressroom.sdk, pressroom.testing], ids=lambda module: module.__name__)
-def test_what_a_star_import_brings_is_all_that_is_public(module: object) -> None:
+def test_a_star_import_provides_exactly_the_public_names(module: object) -> None:
     names = {name for name in vars(module) if not name.startswith("_")}
     folder = Path(str(getattr(module, "__file__", ""))).parent
     submodules = {path.stem for path in folder.glob("*.py")} | {

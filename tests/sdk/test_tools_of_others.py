@@ -14,7 +14,7 @@ from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 
 
-def test_a_generator_makes_a_file_for_a_plugin(tmp_path: Path) -> None:
+def test_a_generator_creates_a_file_for_a_plugin(tmp_path: Path) -> None:
     config = {"plugins": {"qr_code_generator": {}}, "plans": {"anonymous": {"tools": ["qr-code-generator"]}}}
     with RunningHost(settings_for_test(config, tmp_path)) as host:
         tools = host.host.compiled.plugins.services.tools
@@ -29,7 +29,7 @@ def test_a_generator_makes_a_file_for_a_plugin(tmp_path: Path) -> None:
             host.run(tools.make_file("favicon-generator", {}))
 
 
-async def test_tools_are_not_there_before_the_server() -> None:
+async def test_tools_are_unavailable_before_the_server_starts() -> None:
     with pytest.raises(RuntimeError, match="once the server has started"):
         await InternalCalls().make_file("qr-code-generator", {"text": "hello"})
 

@@ -15,7 +15,7 @@ from support.needs import unavailable
 pytestmark = pytest.mark.services
 
 
-def test_a_name_that_an_attacker_turns_around_between_two_questions_leads_nowhere_inside(tmp_path: Path) -> None:
+def test_a_name_rebound_between_two_lookups_reaches_no_internal_host(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     resolver = tmp_path / "resolv.conf"
     resolver.write_text("nameserver 127.0.0.1\noptions attempts:1\n")

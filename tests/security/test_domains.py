@@ -75,7 +75,7 @@ def claim(client: Client, website_id: str, domain: str) -> str:
     return str(result["content"][0]["text"]) if result.get("isError") else ""
 
 
-def test_a_strangers_domain_that_leads_elsewhere_is_never_proven(
+def test_another_accounts_domain_that_points_elsewhere_is_never_proven(
     host: RunningHost, names: DomainNames, mallory: Client, domain: str
 ) -> None:
     site, url = site_of(mallory)
@@ -86,7 +86,7 @@ def test_a_strangers_domain_that_leads_elsewhere_is_never_proven(
     assert ask(f"{url}/post", host=host).status_code == 200
 
 
-def test_until_it_is_proven_a_name_has_nothing_of_the_site_but_the_proof(
+def test_until_it_is_proven_a_name_serves_only_the_proof(
     host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
 ) -> None:
     (site, _), (other, _) = site_of(alice), site_of(mallory)
@@ -99,7 +99,7 @@ def test_until_it_is_proven_a_name_has_nothing_of_the_site_but_the_proof(
         assert ask(f"http://{name}/.well-known/pressroom-domain/{website}", host=host).status_code in (400, 404)
 
 
-def test_a_domain_that_is_proven_cannot_be_taken_nor_is_it_blocked_by_asking_for_it(
+def test_a_proven_domain_can_neither_be_taken_nor_blocked_by_a_claim(
     host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
 ) -> None:
     (site, _), (other, _) = site_of(alice), site_of(mallory)
@@ -113,7 +113,7 @@ def test_a_domain_that_is_proven_cannot_be_taken_nor_is_it_blocked_by_asking_for
     assert host.run(Domains(alice.plugin).proven()).count(domain) == 1
 
 
-def test_who_asks_first_does_not_keep_a_domain_that_its_dns_gives_to_another_site(
+def test_an_earlier_claim_does_not_win_over_the_dns_records(
     host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
 ) -> None:
     (site, _), (other, old) = site_of(alice), site_of(mallory)
@@ -134,7 +134,7 @@ def test_who_asks_first_does_not_keep_a_domain_that_its_dns_gives_to_another_sit
     )
 
 
-def test_who_has_a_domain_loses_it_when_its_dns_gives_it_to_nobody_here(
+def test_a_site_loses_a_domain_whose_dns_no_longer_points_here(
     host: RunningHost, names: DomainNames, mallory: Client, domain: str
 ) -> None:
     site, _ = site_of(mallory)
@@ -143,7 +143,7 @@ def test_who_has_a_domain_loses_it_when_its_dns_gives_it_to_nobody_here(
     assert check(mallory, site).status == "lost"
 
 
-def test_a_domain_is_not_had_while_its_records_are_unknown_and_not_lost_either(
+def test_with_unknown_records_a_domain_is_neither_gained_nor_lost(
     host: RunningHost, names: DomainNames, alice: Client, domain: str
 ) -> None:
     site, _ = site_of(alice)
@@ -161,7 +161,7 @@ def test_a_domain_is_not_had_while_its_records_are_unknown_and_not_lost_either(
     assert check(alice, site).status == "proven"
 
 
-def test_a_domain_that_led_elsewhere_for_a_while_is_not_taken_by_who_waited_for_that(
+def test_a_domain_that_briefly_pointed_elsewhere_is_not_taken_by_a_waiting_claim(
     host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
 ) -> None:
     (site, _), (other, _) = site_of(alice), site_of(mallory)
@@ -176,7 +176,7 @@ def test_a_domain_that_led_elsewhere_for_a_while_is_not_taken_by_who_waited_for_
     wait_for(f"{url}/ours", 200, host=host)
 
 
-def test_of_two_sites_that_records_name_the_one_that_has_the_domain_keeps_it(
+def test_of_two_sites_named_by_records_the_current_one_keeps_the_domain(
     host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
 ) -> None:
     (site, _), (other, _) = site_of(alice), site_of(mallory)
@@ -186,7 +186,7 @@ def test_of_two_sites_that_records_name_the_one_that_has_the_domain_keeps_it(
     assert [check(mallory, other).status, check(alice, site).status] == ["waiting", "proven"]
 
 
-def test_a_domain_that_somebody_lost_belongs_to_who_its_dns_gives_it_to(
+def test_a_lost_domain_belongs_to_the_site_that_its_dns_names(
     host: RunningHost, names: DomainNames, alice: Client, mallory: Client, domain: str
 ) -> None:
     (lost, old), (new, _) = site_of(mallory), site_of(alice)
@@ -205,7 +205,7 @@ def test_a_domain_that_somebody_lost_belongs_to_who_its_dns_gives_it_to(
     assert ask(f"{old}/theirs", host=host).status_code == 200
 
 
-def test_a_domain_that_leads_elsewhere_for_days_is_given_up(
+def test_a_domain_that_points_elsewhere_for_days_is_released(
     host: RunningHost, names: DomainNames, alice: Client, domain: str
 ) -> None:
     site, old = site_of(alice)
@@ -232,12 +232,12 @@ def test_a_domain_that_leads_elsewhere_for_days_is_given_up(
      "*.example.org",
      "xn--a.example.org", f"{'a' * 64}.example.org", ".".join(["a" * 60] * 5), "blog.example.org\x00", "ex ample.org"],
 )  # fmt: skip
-def test_what_is_no_domain_of_the_internet_is_refused(alice: Client, name: str) -> None:
+def test_an_invalid_public_domain_is_refused(alice: Client, name: str) -> None:
     site, _ = site_of(alice)
     assert claim(alice, site, name)
 
 
-def test_the_servers_own_host_and_its_relatives_cannot_be_claimed() -> None:
+def test_the_servers_own_host_and_its_subdomains_cannot_be_claimed() -> None:
     from pressroom_content.websites.domain_names import read_domain  # noqa: PLC0415
 
     for name in ("tools.example.com", "TOOLS.example.com.", "admin.tools.example.com", "example.com"):
@@ -247,7 +247,7 @@ def test_the_servers_own_host_and_its_relatives_cannot_be_claimed() -> None:
     assert read_domain("ada.tools.example.com", "https://tools.example.com", listed=True) == "ada.tools.example.com"
 
 
-def test_a_domain_that_the_operator_gave_to_a_site_is_nobody_elses(
+def test_a_domain_that_the_operator_assigned_belongs_to_no_other_site(
     host: RunningHost, names: DomainNames, alice: Client, mallory: Client
 ) -> None:
     site, url = site_of(alice, "Chosen")
@@ -287,7 +287,7 @@ def through(host: RunningHost, names: DomainNames) -> str:
     return url
 
 
-def test_a_site_has_no_posts_of_another_at_its_domain(host: RunningHost, through: str, alice: Client) -> None:
+def test_a_domain_serves_no_posts_of_another_site(host: RunningHost, through: str, alice: Client) -> None:
     site, url = site_of(alice)
     publish(alice, site, "secret-garden")
     key = url.rpartition("/")[2]
@@ -314,7 +314,7 @@ def test_the_response_of_one_host_is_never_stored_for_another(host: RunningHost,
     assert (page.status_code, page.headers["cache-control"]) == (200, "no-cache")
 
 
-def test_a_key_for_search_engines_is_at_the_domain_of_its_own_site_only(
+def test_a_key_for_search_engines_is_only_served_at_the_domain_of_its_site(
     host: RunningHost, names: DomainNames, through: str, mallory: Client
 ) -> None:
     from pressroom_search_performance.indexnow import key_of  # noqa: PLC0415

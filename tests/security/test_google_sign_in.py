@@ -121,7 +121,7 @@ def test_an_attackers_code_with_the_victims_state_connects_nothing(
     assert not victim.connections(), "Google refuses the code: the verifier is another one"
 
 
-def test_a_return_counts_in_the_session_that_left_only(host: RunningHost, victim: Person, google: Google) -> None:
+def test_a_return_only_counts_in_the_session_that_left(host: RunningHost, victim: Person, google: Google) -> None:
     url = victim.signing_in.consent()
     user = host.run(host.host.accounts.users.get(victim.client.user_id))
     with BrowserWithoutScreen(host) as elsewhere:
@@ -140,31 +140,31 @@ def test_a_return_url_from_a_log_or_a_history_is_used_up(victim: Person, google:
 
 
 @pytest.mark.parametrize("state", ["", "x", "0" * 43, "\ud800", "a\0b", "x" * 7000])
-def test_made_up_states_are_refused(victim: Person, google: Google, state: str) -> None:
+def test_forged_states_are_refused(victim: Person, google: Google, state: str) -> None:
     query = urlencode({"code": "4/0A", "state": state.encode("utf-8", "surrogatepass")})
     assert_refused(victim.browser.get(f"{CALLBACK}?{query}"), google, victim)
 
 
-def test_whoever_is_not_signed_in_has_no_code_exchanged(host: RunningHost, mallory: Person, google: Google) -> None:
+def test_without_a_session_no_code_is_exchanged(host: RunningHost, mallory: Person, google: Google) -> None:
     url = mallory.signing_in.consent()
     with BrowserWithoutScreen(host) as anonymous:
         assert anonymous.get(url).path == "/sign-in"
     assert google.accounts.exchanges == 0
 
 
-def test_nobody_begins_a_sign_in_for_a_website_of_somebody_else(mallory: Person, victim: Person) -> None:
+def test_a_sign_in_for_another_accounts_website_cannot_be_started(mallory: Person, victim: Person) -> None:
     fields = mallory.signing_in.look().fields(mallory.signing_in.path) | {"source": "google", "do": "sign_in"}
     assert mallory.browser.post(victim.signing_in.path, fields).status == 403
     assert mallory.browser.get(victim.signing_in.path).status == 404
 
 
-def test_another_site_cannot_begin_a_sign_in(victim: Person) -> None:
+def test_another_site_cannot_start_a_sign_in(victim: Person) -> None:
     fields = victim.signing_in.look().fields(victim.signing_in.path) | {"source": "google", "do": "sign_in"}
     page = victim.browser.post(victim.signing_in.path, fields, Origin="https://evil.example")
     assert page.status == 403
 
 
-def test_a_property_of_another_website_is_not_to_be_had(victim: Person, mallory: Person, google: Google) -> None:
+def test_a_property_of_another_website_is_refused(victim: Person, mallory: Person, google: Google) -> None:
     google.properties[MALLORY] = {victim.property}
     page = mallory.signing_in.sign_in()
     assert (page.status, "has no property in Search Console that contains" in page.text) == (400, True)
@@ -172,7 +172,7 @@ def test_a_property_of_another_website_is_not_to_be_had(victim: Person, mallory:
     assert not mallory.connections()
 
 
-def test_the_return_leads_to_the_page_of_the_website_and_nowhere_else(victim: Person) -> None:
+def test_the_return_redirects_only_to_the_page_of_the_website(victim: Person) -> None:
     url = victim.signing_in.consent()
     extra_query = urlencode(
         {"return_to": "https://evil.example", "redirect_uri": "//evil.example", "website_id": "w_x"}
@@ -182,7 +182,7 @@ def test_the_return_leads_to_the_page_of_the_website_and_nowhere_else(victim: Pe
     assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_codes_and_tokens_are_in_no_log_and_on_no_page(victim: Person, google: Google) -> None:
+def test_codes_and_tokens_are_in_neither_logs_nor_pages(victim: Person, google: Google) -> None:
     with structlog.testing.capture_logs() as logs:
         left = victim.signing_in.leave()
         url = google.accounts.consent(left.headers["Location"])
@@ -199,7 +199,7 @@ def test_codes_and_tokens_are_in_no_log_and_on_no_page(victim: Person, google: G
     assert CLIENT_SECRET not in left.headers["Location"]
 
 
-def test_the_session_cookie_comes_along_when_google_sends_somebody_back(host: RunningHost) -> None:
+def test_the_session_cookie_is_sent_on_the_return_from_google(host: RunningHost) -> None:
     person = add_person(host, f"cookie.{next(_numbers)}@example.com")
     with BrowserWithoutScreen(host) as browser:
         page = browser.get("/sign-in")

@@ -401,7 +401,7 @@ def _may_grow(work: Callable[[str], object], text: Callable[[int], str], fixed: 
     return whole > 2.5 * half and min(whole, _seconds(work, text(LOOK))) > max(LONG, 2.5 * half)
 
 
-def test_functions_and_methods_of_all_kinds_are_found() -> None:
+def test_functions_and_methods_of_all_kinds_are_listed() -> None:
     assert len(_functions()) > 200
     assert {
         "pressroom_content.rendering.from_html.text_of",
@@ -422,14 +422,14 @@ class Notes:
         return sum(len(html[position:].split("a")) for position in positions for _ in positions)
 
 
-def test_a_method_that_takes_the_cube_of_a_text_is_noticed() -> None:
+def test_a_method_of_cubic_time_is_detected() -> None:
     work = _of_a_text(Notes.lines, "markdown", Notes)
     assert work is not None
     assert grows(work, _repeated("a"), 400, floor=0.01)
 
 
 @pytest.mark.parametrize("power", [2, 3])
-def test_a_trial_suspects_a_function_whose_time_grows_like_a_power_of_the_text(power: int) -> None:
+def test_a_trial_suspects_a_function_of_polynomial_time(power: int) -> None:
     def work(text: str) -> None:
         for _ in range(50 * len(text) + 1_000_000 * len(text) ** power // LOOK**power):
             pass

@@ -44,19 +44,19 @@ def test_no_pattern_repeats_a_group_possessively() -> None:
     assert wrong == []
 
 
-def test_a_possessive_repeat_of_a_group_is_noticed() -> None:
+def test_a_possessive_repeat_of_a_group_is_detected() -> None:
     for pattern in (r"(?:a|bc)*+", r"x(?=(?:a|bc)++)", r"(?>[^a]|(ab)?+)", r"(?:(?:ab){2}+)"):
         assert repeats_a_group_possessively(re.compile(pattern)), pattern
     assert not repeats_a_group_possessively(re.compile(r"[^a]*+b++(?:c)?+(?>(?:a|bc)*)"))
 
 
-def test_patterns_of_all_kinds_are_found() -> None:
+def test_patterns_of_all_kinds_are_listed() -> None:
     names = [occurrence.where for occurrence in patterns()]
     assert len(names) > 200
     assert "pressroom.observability.secrets._USER_INFO" in names
 
 
-def test_a_pattern_that_takes_the_square_of_a_text_is_noticed() -> None:
+def test_a_pattern_of_quadratic_time_is_detected() -> None:
     assert "marker" in growth(Found("here", re.compile(r"\s*<!-- marker"), frozenset({"search"})))
 
 

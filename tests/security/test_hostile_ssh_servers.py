@@ -135,7 +135,7 @@ async def a_broken_key_exchange(_reader: asyncio.StreamReader, writer: asyncio.S
     ],
     ids=lambda serve: serve.__name__,
 )
-async def test_what_is_sent_before_the_sign_in_ends_with_an_error(
+async def test_data_sent_before_the_sign_in_ends_with_an_error(
     fetcher: GuardedFetcher, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if serve is say_nothing:
@@ -147,7 +147,7 @@ async def test_what_is_sent_before_the_sign_in_ends_with_an_error(
         assert not isinstance(caught.value, UnknownOutcome)
 
 
-async def test_a_packet_of_any_length_fills_no_memory(fetcher: GuardedFetcher) -> None:
+async def test_a_packet_of_any_length_does_not_fill_the_memory(fetcher: GuardedFetcher) -> None:
     async with serving(an_endless_packet) as port:
         await error_of(port, fetcher)  # one-time imports and caches
         tracemalloc.start()
@@ -263,7 +263,7 @@ async def an_end_half_way(process: asyncssh.SSHServerProcess[bytes]) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-async def test_what_a_command_sends_ends_with_an_error(
+async def test_hostile_output_of_a_command_ends_with_an_error(
     fetcher: GuardedFetcher, process: Process, kind: type[SiteError], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ssh_wire, "_MAX_DELIVERIES", 1_000)
@@ -274,13 +274,13 @@ async def test_what_a_command_sends_ends_with_an_error(
     assert (type(error), told in error.message) == (kind, True), error.message
 
 
-async def test_a_server_that_takes_nothing_at_once_is_sent_nothing(fetcher: GuardedFetcher) -> None:
+async def test_a_server_with_a_maximum_packet_size_of_zero_is_sent_nothing(fetcher: GuardedFetcher) -> None:
     async with git_server(no_response, max_pktsize=0) as port:
         assert isinstance(await error_of(port, fetcher), SiteUnavailable)
 
 
 @pytest.mark.parametrize("size", [1, 1023])
-async def test_a_server_that_takes_next_to_nothing_at_once_is_sent_nothing(fetcher: GuardedFetcher, size: int) -> None:
+async def test_a_server_with_a_tiny_maximum_packet_size_is_sent_nothing(fetcher: GuardedFetcher, size: int) -> None:
     async with git_server(no_response, max_pktsize=size) as port:
         error = await error_of(port, fetcher)
     assert isinstance(error, SiteRefused)
@@ -303,7 +303,7 @@ class Talkative(Anybody):
             await asyncio.sleep(0)
 
 
-async def test_messages_without_end_are_an_error(fetcher: GuardedFetcher) -> None:
+async def test_endless_messages_are_an_error(fetcher: GuardedFetcher) -> None:
     async with git_server(no_response, server_factory=Talkative) as port:
         error = await error_of(port, fetcher)
     assert isinstance(error, SiteRefused)
@@ -345,7 +345,7 @@ async def test_a_push_whose_response_is_lost_may_have_succeeded(
     assert isinstance(error, UnknownOutcome), error
 
 
-async def test_a_push_that_was_not_begun_was_not_made(fetcher: GuardedFetcher) -> None:
+async def test_a_push_that_never_started_is_reported_as_not_made(fetcher: GuardedFetcher) -> None:
     async def process(ssh_process: asyncssh.SSHServerProcess[bytes]) -> None:
         if (ssh_process.command or "").startswith("git-receive-pack"):
             ssh_process.stderr.write(b"ERROR: This deploy key does not have write access to this project.\n")

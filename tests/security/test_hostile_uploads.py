@@ -144,7 +144,7 @@ def link_of(ada: Client, media_type: str = "image/png") -> str:
 
 @pytest.mark.parametrize("form", [False, True], ids=["as it is", "in a form"])
 @pytest.mark.parametrize("what", REFUSED)
-def test_a_file_of_an_attacker_is_refused_with_a_reason_and_leaves_nothing(ada: Client, what: str, form: bool) -> None:
+def test_a_hostile_file_is_refused_with_a_reason_and_leaves_nothing(ada: Client, what: str, form: bool) -> None:
     content, link = REFUSED[what](), link_of(ada)
     response = (
         httpx.post(link, files={"file": ("x.png", content, "image/png")}, timeout=60)
@@ -159,7 +159,7 @@ def test_a_file_of_an_attacker_is_refused_with_a_reason_and_leaves_nothing(ada: 
 
 
 @pytest.mark.parametrize("what", KEPT)
-def test_what_else_is_in_a_file_of_an_attacker_runs_nowhere(ada: Client, what: str) -> None:
+def test_scripts_in_a_hostile_file_run_nowhere(ada: Client, what: str) -> None:
     media_type, make = KEPT[what]
     response = httpx.put(link_of(ada, media_type), content=make(), timeout=60)
     assert response.status_code == 201, response.text
@@ -172,7 +172,7 @@ def test_what_else_is_in_a_file_of_an_attacker_runs_nowhere(ada: Client, what: s
 
 
 @pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
-def test_the_name_of_a_file_of_an_attacker_leads_nowhere(ada: Client, name: str) -> None:
+def test_a_hostile_file_name_leads_nowhere(ada: Client, name: str) -> None:
     disposition = f'form-data; name="file"; filename="{name}"'.encode()
     body = b"--b\r\nContent-Disposition: " + disposition + b"\r\n\r\n" + image("PNG") + b"\r\n--b--\r\n"
     response = httpx.post(link_of(ada), content=body, headers={"content-type": "multipart/form-data; boundary=b"})

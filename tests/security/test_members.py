@@ -114,7 +114,7 @@ def token_of(browser: BrowserWithoutScreen, path: str) -> str:
     return field.attributes["value"] or ""
 
 
-def test_a_reader_who_posts_changes_nothing(
+def test_a_reader_cannot_change_anything(
     host: RunningHost, ada: User, mallory: User, browser: BrowserWithoutScreen, article: str, website: str
 ) -> None:
     make_member(host, ada, mallory, "editor")
@@ -143,7 +143,7 @@ def test_a_reader_who_posts_changes_nothing(
     assert browser.get(website).status == 200
 
 
-def test_an_editor_writes_and_does_not_reach_the_account(
+def test_an_editor_writes_but_cannot_manage_the_account(
     host: RunningHost, ada: User, mallory: User, browser: BrowserWithoutScreen, article: str, website: str
 ) -> None:
     make_member(host, ada, mallory, "editor")
@@ -197,7 +197,7 @@ def test_versions_of_an_article_name_the_member_who_wrote_them(
     assert browser.get(f"{ARTICLES}/{article}/versions").text.count(f"by {author}") == 2
 
 
-def test_a_member_invites_nobody_and_raises_no_role(
+def test_a_member_can_neither_invite_nor_raise_a_role(
     host: RunningHost, ada: User, mallory: User, browser: BrowserWithoutScreen
 ) -> None:
     csrf = browser.get(MEMBERS).fields(MEMBERS, "invite")["csrf"]
@@ -278,7 +278,7 @@ def test_a_form_of_one_account_does_not_act_in_another(
     assert browser.submit(open_pages[1][1], "/sign-out").path == "/sign-in"
 
 
-def test_a_member_of_an_operator_s_account_is_no_operator(
+def test_a_member_of_an_operators_account_is_not_an_operator(
     host: RunningHost, ada: User, mallory: User, browser: BrowserWithoutScreen
 ) -> None:
     root = add_person(host, "root@example.org", name="Root")
@@ -299,7 +299,7 @@ def test_a_member_of_an_operator_s_account_is_no_operator(
         assert theirs.submit(page, f"{users}/{mallory.id}", action="plan", plan="free").status == 200
 
 
-def test_a_page_of_a_plugin_that_names_no_role_takes_forms_of_editors_only(
+def test_a_plugins_page_without_a_role_accepts_forms_from_editors_only(
     host: RunningHost, ada: User, mallory: User, browser: BrowserWithoutScreen
 ) -> None:
     make_member(host, ada, mallory, "reader")
@@ -330,7 +330,7 @@ def test_a_link_is_not_used_by_opening_it_or_by_another_site(
     assert browser.submit(page, path).path == "/dashboard"
 
 
-def test_a_link_that_is_used_twice_at_once_lets_one_in(host: RunningHost, ada: User) -> None:
+def test_two_concurrent_uses_of_a_link_admit_one(host: RunningHost, ada: User) -> None:
     path = invite(host, ada, "reader")
     people = [add_person(host, f"twice{number}@example.org") for number in range(2)]
     browsers = [BrowserWithoutScreen(host) for _ in people]
@@ -346,7 +346,7 @@ def test_a_link_that_is_used_twice_at_once_lets_one_in(host: RunningHost, ada: U
     assert len(members & {person.id for person in people}) == 1
 
 
-def test_the_link_is_in_no_log(host: RunningHost, ada: User, capfd: pytest.CaptureFixture[str]) -> None:
+def test_logs_do_not_contain_the_link(host: RunningHost, ada: User, capfd: pytest.CaptureFixture[str]) -> None:
     path = invite(host, ada, "reader")
     with BrowserWithoutScreen(host) as stranger:
         stranger.get(path)

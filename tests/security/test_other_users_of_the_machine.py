@@ -39,9 +39,7 @@ def planted(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("make", [os.symlink, os.link])
-async def test_a_planted_link_does_not_choose_what_the_server_writes_over(
-    tmp_path: Path, planted: Path, make: Any
-) -> None:
+async def test_a_planted_link_does_not_redirect_the_servers_writes(tmp_path: Path, planted: Path, make: Any) -> None:
     victim = tmp_path / "secret.key"
     victim.write_text("a key of the server")
     make(victim, planted)
@@ -60,7 +58,7 @@ async def test_a_planted_pipe_does_not_stop_the_server(tmp_path: Path, planted: 
     assert list(running_servers(tmp_path)) == []
 
 
-async def test_a_status_of_the_servers_own_is_read(tmp_path: Path) -> None:
+async def test_the_servers_own_status_is_read(tmp_path: Path) -> None:
     status = ServerStatusFile(compiled(tmp_path), "1")
     status.open()
     [server] = running_servers(tmp_path)
@@ -164,7 +162,7 @@ def test_the_group_of_root_counts_if_it_has_other_members(
     assert f"may write to {base}" in weakness.message
 
 
-def test_templates_that_are_not_there_are_no_weakness(tmp_path: Path) -> None:
+def test_missing_templates_are_not_a_weakness(tmp_path: Path) -> None:
     missing = {"templates": str(tmp_path / "gone"), "stylesheet": str(tmp_path / "gone.css")}
     assert list(weaknesses(Settings.model_validate({"branding": missing}))) == []
 

@@ -106,7 +106,7 @@ async def test_no_response_of_analytics_is_parsed_in_the_server_itself(name: str
         await requesting.ask(Answering(HOSTILE[name]()).fetcher, "Analytics", "GET", "https://a.example/")
 
 
-def test_many_values_cost_what_counting_them_costs() -> None:
+def test_many_values_cost_no_more_than_counting_them() -> None:
     text = json.dumps({"content": "a" * (16 * MIB)}).encode()
 
     def seconds(content: bytes) -> float:
@@ -145,7 +145,7 @@ def test_no_number_breaks_the_figures(value: Any) -> None:
         "Mon, " * 6_000,
     ],
 )
-async def test_no_date_of_a_stranger_breaks_a_request(date: str) -> None:
+async def test_no_date_from_a_site_breaks_a_request(date: str) -> None:
     untrusted = Answering(b"{}", {"retry-after": date}, 429)
     with pytest.raises(SearchLimited) as limited:
         await requesting.ask(untrusted.fetcher, "Analytics", "GET", "https://a.example/")
@@ -155,7 +155,7 @@ async def test_no_date_of_a_stranger_breaks_a_request(date: str) -> None:
 
 
 @pytest.mark.parametrize("row", [{}, {"id": None}, {"id": 1, "tag_list": 5}, {"id": 1, "tag_list": {"a": 1}}])
-def test_rows_that_are_no_posts_do_not_break_reading(row: dict[str, Any]) -> None:
+def test_rows_that_are_not_posts_do_not_break_reading(row: dict[str, Any]) -> None:
     assert post_of(row).state == "draft"
 
 
@@ -228,7 +228,7 @@ def _attributes(size: int) -> Iterator[bytes]:
         (b'<?xml version="1.0" encoding="punycode"?><urlset/>', ""),
     ],
 )
-def test_no_sitemap_holds_the_server_up(content: bytes, problem: str) -> None:
+def test_no_sitemap_delays_the_server(content: bytes, problem: str) -> None:
     started = time.process_time()
     sitemap = read_sitemap("https://site.example/sitemap.xml", content)
     assert problem in sitemap.problem
@@ -236,7 +236,7 @@ def test_no_sitemap_holds_the_server_up(content: bytes, problem: str) -> None:
     assert time.process_time() - started < 2
 
 
-def test_a_usual_sitemap_is_read() -> None:
+def test_an_ordinary_sitemap_is_read() -> None:
     rows = b"".join(b"<url><loc>https://site.example/%d</loc></url>\n" % index for index in range(20_000))
     assert len(read_sitemap("https://site.example/sitemap.xml", b"<urlset>" + rows + b"</urlset>").entries) == 20_000
 
@@ -249,7 +249,7 @@ def test_a_usual_sitemap_is_read() -> None:
         (" a%d=1", 100_000, None, "The page took longer than 5 s to process;"),  # compared with all previous ones
     ],
 )
-async def test_a_live_page_that_keeps_a_parser_busy_is_read_in_another_process(
+async def test_a_live_page_that_keeps_a_parser_busy_is_parsed_in_another_process(
     part: str, count: int, seconds: float | None, problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if seconds is not None:

@@ -70,7 +70,7 @@ def test_many_readers_of_a_text_cost_its_owner_one_conversion(
     assert started == ["text"]
 
 
-def test_readers_who_wait_for_a_text_cannot_fill_the_memory(
+def test_readers_waiting_for_a_text_cannot_fill_the_memory(
     alice: Client, blog: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"{_published(alice, blog, 'Coffee', 'Coffee is **black**.')}/llms.txt"
@@ -118,7 +118,7 @@ def test_readers_of_many_posts_leave_room_for_callers_of_generators(
     assert most <= 2
 
 
-def test_no_long_post_is_worked_on_in_the_server_itself_for_its_readers(
+def test_no_long_post_is_rendered_in_the_server_itself_for_its_readers(
     alice: Client, blog: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = _published(alice, blog, "Images", '![tea](https://a.example/"tea".png)\n\n' * 2_500)
@@ -149,9 +149,7 @@ async def _while_searched(website: str, ask: Callable[[], list[httpx.Response]])
             enough.set()
 
 
-def test_strangers_who_search_a_large_blog_keep_nobody_else_from_searching(
-    host: RunningHost, alice: Client, blog: str
-) -> None:
+def test_many_searches_of_a_large_blog_do_not_block_other_searches(host: RunningHost, alice: Client, blog: str) -> None:
     other = str(alice.data("connect_website", platform="builtin", name="Milk")["website_id"])
     urls = [_published(alice, site, "Found", "Some words.").rpartition("/")[0] for site in (blog, other)]
 

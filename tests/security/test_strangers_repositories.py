@@ -52,7 +52,7 @@ def _number(value: int) -> bytes:
     return bytes([*encoded, value])
 
 
-def test_a_stranger_cannot_fill_the_memory_with_a_pack_of_many_small_pieces() -> None:
+def test_a_pack_of_many_small_pieces_cannot_fill_the_memory() -> None:
     count = 60_000
     base = Blob.from_string(b"a" * 16)
     delta = _number(16) + _number(2 * count) + b"\x02ab" * count
@@ -71,7 +71,7 @@ def test_a_stranger_cannot_fill_the_memory_with_a_pack_of_many_small_pieces() ->
     assert peak < 1_500_000
 
 
-def test_a_stranger_cannot_fill_the_memory_with_folders_inside_each_other() -> None:
+def test_nested_folders_cannot_fill_the_memory() -> None:
     inner = Blob.from_string(b"a")
     trees = {}
     name, mode, sha = b"a", 0o100644, inner.id
@@ -88,7 +88,7 @@ def test_a_stranger_cannot_fill_the_memory_with_folders_inside_each_other() -> N
         Snapshot(root.id.decode(), trees).paths("posts")
 
 
-def test_a_stranger_cannot_fill_the_memory_with_folders() -> None:
+def test_many_folders_cannot_fill_the_memory() -> None:
     head = "1" * 40
     commit = f"tree {'2' * 40}\nauthor A <a@b.example> 1 +0000\ncommitter A <a@b.example> 1 +0000\n\na\n".encode()
     trees = {f"{number:040}": (_TREE, bytes(100_000)) for number in range(100)}
@@ -101,7 +101,7 @@ def test_a_stranger_cannot_fill_the_memory_with_folders() -> None:
 
 
 @pytest.mark.parametrize("serve", [serving_git, serving_git_over_ssh], ids=["http", "ssh"])
-async def test_nothing_that_a_git_server_sends_is_read_in_the_server_itself(
+async def test_nothing_from_a_git_server_is_parsed_in_the_server_itself(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, serve: Callable[[Path], AbstractContextManager[GitServer]]
 ) -> None:
     def refuse(_pack: bytes) -> None:

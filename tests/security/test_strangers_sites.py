@@ -41,7 +41,7 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_stranger_cannot_stop_the_server_with_a_robots_txt(name: str) -> None:
+def test_a_robots_txt_cannot_block_the_server(name: str) -> None:
     def read(content: bytes) -> None:
         Robots.read(200, content).allows(f"{SITE}/{'a' * 500}b")
 
@@ -102,7 +102,7 @@ class Ending(str):
         return os._exit, (1,)
 
 
-async def test_a_page_that_ends_its_process_is_left_out_and_the_others_are_read(reader: SiteReader) -> None:
+async def test_a_page_that_kills_its_process_is_left_out_and_the_others_are_read(reader: SiteReader) -> None:
     responses = [
         CrawlResponse(f"{SITE}/{number}", 200, HTML, b"<title>A</title>", message=Ending() if number == 1 else "")
         for number in range(4)
@@ -113,7 +113,7 @@ async def test_a_page_that_ends_its_process_is_left_out_and_the_others_are_read(
     assert records[1].size == len(b"<title>A</title>")
 
 
-async def test_a_page_that_is_given_up_does_not_stop_the_others(reader: SiteReader) -> None:
+async def test_an_abandoned_page_does_not_stop_the_others(reader: SiteReader) -> None:
     responses = [CrawlResponse(f"{SITE}/{number}", 200, HTML, b"<title>A</title>") for number in range(4)]
     first, given_up, *remaining = [asyncio.ensure_future(reader.page(response, 1)) for response in responses]
     await first  # the second one now has all the others read
@@ -123,7 +123,7 @@ async def test_a_page_that_is_given_up_does_not_stop_the_others(reader: SiteRead
     assert all(record.page is not None for record in records)
 
 
-def test_a_list_of_urls_is_read_up_to_the_limit_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_of_urls_is_read_only_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     normalised: list[str] = []
     original = normalise
 

@@ -58,7 +58,7 @@ IMAGES: Mapping[str, PostImage] = {image.file.id: image for image in map(_image,
 
 
 @pytest.mark.parametrize("image", ['<p><img src="/media/{}"></p>\n', "![a](/media/{})\n\n"])
-def test_a_stranger_cannot_stop_publishing_with_an_article_of_many_images(image: str) -> None:
+def test_an_article_of_many_images_cannot_stop_publishing(image: str) -> None:
     def place(limit: int) -> None:
         names = list(IMAGES)[:limit]
         text = "".join(image.format(names[number % limit]) + "a " * 500 for number in range(300))
@@ -83,7 +83,7 @@ def _refuse(*_: object, **__: object) -> None:
     raise AssertionError("a stranger's text is worked on in the server itself")
 
 
-def test_no_text_of_an_article_is_worked_on_in_the_server_itself(
+def test_no_text_of_an_article_is_processed_in_the_server_itself(
     host: RunningHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The patches affect the server's process; workers use the unpatched functions.
@@ -111,9 +111,7 @@ def test_no_text_of_an_article_is_worked_on_in_the_server_itself(
     assert "Two cup" in feed.text
 
 
-def test_no_image_of_a_stranger_is_decoded_in_the_server_itself(
-    host: RunningHost, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_untrusted_image_is_decoded_in_the_server_itself(host: RunningHost, monkeypatch: pytest.MonkeyPatch) -> None:
     buffer = io.BytesIO()
     Image.effect_noise((600, 600), 90).save(buffer, "PNG")  # large enough to get a thumbnail
     alice = client_of(host, "alice.images@example.com")
@@ -148,7 +146,7 @@ THREADS: Mapping[str, str] = {
 """Modules that use threads, and for what. A thread cannot be killed, so untrusted text and files go to workers."""
 
 
-def test_threads_are_used_only_where_nobody_can_keep_them_busy() -> None:
+def test_threads_are_used_only_where_callers_cannot_keep_them_busy() -> None:
     used = set()
     for module in modules():
         if module.__name__.startswith("pressroom.testing"):
@@ -164,7 +162,7 @@ def test_threads_are_used_only_where_nobody_can_keep_them_busy() -> None:
     assert used >= THREADS.keys() - {"pressroom.storage.files.local"}, "leave out what uses no thread any more"
 
 
-def test_a_stranger_cannot_have_a_key_read_that_takes_minutes() -> None:
+def test_a_key_that_takes_minutes_to_parse_is_refused() -> None:
     document = {"client_email": "a@b.example", "private_key": f"-----BEGIN PRIVATE KEY-----\n{'A' * 6_000}"}
     with pytest.raises(InvalidInput, match="at most 4096 bits"):
         key_file(json.dumps(document))

@@ -133,7 +133,7 @@ def change(client: Client, table: Any, key: Any, **values: Any) -> None:
     client.host.run(changed())
 
 
-def test_a_stranger_cannot_replace_the_texts_of_somebodys_post(
+def test_another_account_cannot_replace_the_text_of_a_post(
     alice: Client, bob: Client, receiver: Receiver, host: RunningHost
 ) -> None:
     blog = alice.data("connect_website", platform="builtin", name=f"Alice {next(_numbers)}")["website_id"]
@@ -168,7 +168,7 @@ def test_urls_of_this_server_are_for_built_in_sites(
         webhook(bob, receiver, url)
 
 
-def test_this_server_sends_nobody_to_a_url_that_an_account_only_claims(
+def test_visitors_are_not_redirected_to_a_url_that_is_only_claimed(
     bob: Client, receiver: Receiver, victim: PlainSite, host: RunningHost
 ) -> None:
     site = webhook(bob, receiver, victim.url)
@@ -189,7 +189,7 @@ def test_this_server_sends_nobody_to_a_url_that_an_account_only_claims(
         assert httpx.get(page).status_code == 404
 
 
-def test_a_built_in_site_sends_nobody_to_a_site_of_others(
+def test_a_built_in_site_does_not_redirect_to_sites_of_other_accounts(
     bob: Client, receiver: Receiver, victim: PlainSite, host: RunningHost
 ) -> None:
     name = f"Bob {next(_numbers)}"
@@ -213,14 +213,12 @@ def test_a_built_in_site_sends_nobody_to_a_site_of_others(
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "//other.example/x", "ftp://a.example/"])
-def test_a_site_cannot_name_a_post_with_a_url_that_is_no_page(url: str) -> None:
+def test_a_site_cannot_give_a_post_a_url_that_is_not_a_page(url: str) -> None:
     assert web_url(url) == ""
     assert web_url("https://example.com/it's?a=b#c") == "https://example.com/it's?a=b#c"
 
 
-def test_a_copy_cannot_name_an_original_on_a_site_that_nobody_proved(
-    bob: Client, receiver: Receiver, victim: PlainSite
-) -> None:
+def test_a_copy_cannot_name_an_original_on_an_unproven_site(bob: Client, receiver: Receiver, victim: PlainSite) -> None:
     original, other = webhook(bob, receiver, victim.url), webhook(bob, receiver, receiver.site)
     id_ = bob.data("create_content", title="Copied", body="Text.", website_id=original.id)["content_id"]
     publication = bob.data("publish_content", content_id=id_, website_id=original.id)
@@ -250,7 +248,7 @@ def connected(client: Client, website: Website, site_url: str) -> SourceConnecti
     return client.host.run(connect(plugin, client.user_id, website, offers(plugin)["google"], {"property": site_url}))
 
 
-def test_a_stranger_cannot_read_somebodys_property_with_the_operators_account(
+def test_another_accounts_property_cannot_be_read_with_the_operators_account(
     bob: Client, receiver: Receiver, victim: PlainSite, google: Google
 ) -> None:
     site_url = property_of(google, victim.url)
@@ -261,7 +259,7 @@ def test_a_stranger_cannot_read_somebodys_property_with_the_operators_account(
     assert connected(bob, site, site_url).uses_operators
 
 
-def test_connections_that_were_made_without_a_proof_read_and_write_nothing(
+def test_unproven_connections_read_and_write_nothing(
     bob: Client, receiver: Receiver, victim: PlainSite, google: Google
 ) -> None:
     site_url = property_of(google, victim.url)
@@ -289,7 +287,7 @@ def test_connections_that_were_made_without_a_proof_read_and_write_nothing(
         assert "See the figures" not in browser.get(f"/dashboard/performance/{site.id}").text
 
 
-def test_a_squatter_does_not_keep_the_owner_from_a_property(
+def test_a_squatter_cannot_block_a_property_for_its_owner(
     alice: Client, bob: Client, receiver: Receiver, victim: PlainSite, google: Google
 ) -> None:
     site_url = property_of(google, victim.url)
@@ -308,7 +306,7 @@ def test_a_squatter_does_not_keep_the_owner_from_a_property(
         connected(bob, squatted, site_url)
 
 
-def test_a_property_beside_the_proven_url_is_refused_at_use(
+def test_a_property_outside_the_proven_url_is_refused_at_use(
     bob: Client, receiver: Receiver, victim: PlainSite, google: Google
 ) -> None:
     site_url = property_of(google, f"{victim.url}/bob")
@@ -319,7 +317,7 @@ def test_a_property_beside_the_proven_url_is_refused_at_use(
     assert "must be the property of" in bob.refusal("submit_urls", website_id=site.id)
 
 
-def test_key_files_of_other_sites_are_not_on_this_server(
+def test_key_files_of_other_sites_are_not_served(
     alice: Client, bob: Client, receiver: Receiver, host: RunningHost
 ) -> None:
     blog = alice.data("connect_website", platform="builtin", name=f"Alice {next(_numbers)}")["website_id"]
@@ -340,7 +338,7 @@ def test_key_files_of_other_sites_are_not_on_this_server(
         ("/uploads/pressroom-verification.txt", "{token}"),
     ],
 )
-def test_what_visitors_can_put_on_a_site_proves_nothing(
+def test_content_from_visitors_proves_nothing(
     bob: Client, receiver: Receiver, victim: PlainSite, path: str, content: str
 ) -> None:
     site, another = webhook(bob, receiver, victim.url), webhook(bob, receiver, receiver.site)
@@ -352,9 +350,7 @@ def test_what_visitors_can_put_on_a_site_proves_nothing(
     assert control(bob, site)
 
 
-def test_a_redirect_to_the_strangers_own_server_proves_nothing(
-    bob: Client, receiver: Receiver, victim: PlainSite
-) -> None:
+def test_a_redirect_to_another_server_proves_nothing(bob: Client, receiver: Receiver, victim: PlainSite) -> None:
     site = webhook(bob, receiver, f"{victim.url}/out")
     with plain_site() as attacker:
         attacker.files["/f"] = token(bob, site).encode()
@@ -377,7 +373,7 @@ def test_a_proof_ends_with_the_file_and_outlasts_an_outage(bob: Client, receiver
     assert not control(bob, site)
 
 
-def test_a_proof_of_one_url_is_none_of_another(bob: Client, receiver: Receiver, victim: PlainSite) -> None:
+def test_a_proof_of_one_url_does_not_prove_another(bob: Client, receiver: Receiver, victim: PlainSite) -> None:
     site = webhook(bob, receiver, receiver.site)
     change(bob, WebsiteRow, WebsiteRow.id == site.id, control_method="file", control_place=place_of(victim.url))
     assert not control_of(bob.host.run(Websites(bob.plugin).get(bob.user_id, site.id))).proven
@@ -385,7 +381,7 @@ def test_a_proof_of_one_url_is_none_of_another(bob: Client, receiver: Receiver, 
         bob.host.run(Controls(bob.plugin).require(bob.user_id, site.id, "This"))
 
 
-def test_another_accounts_website_is_neither_looked_at_nor_proven(
+def test_another_accounts_website_is_neither_fetched_nor_proven(
     alice: Client, bob: Client, receiver: Receiver, victim: PlainSite
 ) -> None:
     site = webhook(alice, receiver, victim.url)
@@ -468,6 +464,6 @@ def test_a_page_is_a_websites_only_below_its_url(url: str, below: bool) -> None:
     assert is_below(url, "https://example.com/blog") is below
 
 
-def test_the_secret_of_the_receiver_shows_nowhere(bob: Client, receiver: Receiver, victim: PlainSite) -> None:
+def test_the_secret_of_the_receiver_is_never_shown(bob: Client, receiver: Receiver, victim: PlainSite) -> None:
     site = webhook(bob, receiver, victim.url)
     assert SECRET not in str(bob.data("get_website", website_id=site.id))

@@ -87,9 +87,7 @@ def test_each_name_is_a_store(loaded: LoadedApp, kind: BackendKind, name: str, p
 @pytest.mark.parametrize(
     ("kind", "known"), [("files", "local, s3://bucket/prefix"), ("cache", "memory, redis"), ("limits", "memory, redis")]
 )
-def test_a_name_that_nobody_offers_is_refused_with_the_ones_there_are(
-    loaded: LoadedApp, kind: BackendKind, known: str
-) -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones(loaded: LoadedApp, kind: BackendKind, known: str) -> None:
     with pytest.raises(ConfigError, match="there is no 'elsewhere'") as caught:
         loaded.backend(kind, "elsewhere", f"{kind}.backend")
     assert known in caught.value.hint
@@ -104,7 +102,7 @@ async def test_files_are_kept_in_the_storage_folder_by_default(tmp_path: Path) -
     assert (tmp_path / "secret.key").exists()
 
 
-def test_a_store_in_a_bucket_leaves_the_storage_folder_alone(tmp_path: Path) -> None:
+def test_a_store_in_a_bucket_does_not_use_the_storage_folder(tmp_path: Path) -> None:
     s3_files(settings(tmp_path, storage={"files": "s3://bucket/prefix"}))
     assert list(tmp_path.iterdir()) == []
 
@@ -122,13 +120,13 @@ def test_a_store_in_a_bucket_leaves_the_storage_folder_alone(tmp_path: Path) -> 
         "s3://bucket/.x",
     ],
 )
-def test_a_url_that_is_no_bucket_is_refused(url: str) -> None:
+def test_a_url_without_a_bucket_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match=r"\[storage\] files"):
         S3FileStore(url, S3Settings())
 
 
 @pytest.mark.parametrize("half", ["access_key_id", "secret_access_key"])
-def test_half_of_the_credentials_is_refused(tmp_path: Path, half: str) -> None:
+def test_incomplete_credentials_are_refused(tmp_path: Path, half: str) -> None:
     with pytest.raises(ConfigError, match="one is set, the other is not") as raised:
         s3_files(settings(tmp_path, storage={"files": "s3://bucket", "s3": {half: "hidden"}}))
     assert "hidden" not in raised.value.message
@@ -208,7 +206,7 @@ async def test_the_limiter_and_the_cache_index_of_one_host_share_an_outage() -> 
         cache.get("a").send(None)  # fails without waiting: the outage is known
 
 
-async def test_hosts_with_settings_of_their_own_share_nothing() -> None:
+async def test_hosts_with_their_own_settings_share_nothing() -> None:
     port = free_port()
     first, second = (redis_cache(using_redis(f"redis://127.0.0.1:{port}")) for _ in range(2))
     with pytest.raises(BackendError):
@@ -219,7 +217,7 @@ async def test_hosts_with_settings_of_their_own_share_nothing() -> None:
 
 
 @pytest.mark.parametrize("url", ["redis://:pass/word@localhost", "redis://localhost:port", "redis://localhost?foo=bar"])
-def test_a_redis_url_that_cannot_be_read_is_refused_without_being_shown(url: str) -> None:
+def test_an_invalid_redis_url_is_refused_without_being_shown(url: str) -> None:
     with pytest.raises(ConfigError, match="the URL cannot be read") as caught:
         RedisConnection(url, timeout=0.2)
     assert "pass" not in caught.value.message

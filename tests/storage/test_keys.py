@@ -8,7 +8,7 @@ from pressroom.storage.files import MediaTypes, content_disposition, is_key
 
 
 @pytest.mark.parametrize("key", ["qr-code-generator/0123456789abcdef.png", "a/b.c", f"tool/{'a' * 191}.png"])
-def test_keys_of_tools_are_keys(key: str) -> None:
+def test_keys_of_tools_are_valid(key: str) -> None:
     assert is_key(key)
 
 
@@ -35,7 +35,7 @@ def test_keys_of_tools_are_keys(key: str) -> None:
         f"tool/{'a' * 192}.png",
     ],
 )
-def test_everything_else_is_no_key(text: str) -> None:
+def test_everything_else_is_not_a_key(text: str) -> None:
     assert not is_key(text)
 
 
@@ -48,7 +48,7 @@ def test_no_key_leads_out_of_its_folder(text: str) -> None:
 
 
 @pytest.mark.parametrize(("media_type", "extension"), EXTENSIONS.items())
-def test_an_extension_stands_for_its_media_type(media_type: str, extension: str) -> None:
+def test_an_extension_determines_the_media_type(media_type: str, extension: str) -> None:
     assert MediaTypes().of(f"tool/id.{extension}") == media_type
 
 
@@ -56,7 +56,7 @@ def test_an_unknown_extension_is_plain_bytes() -> None:
     assert MediaTypes().of("tool/id.exe") == "application/octet-stream"
 
 
-def test_what_a_tool_declares_is_for_its_own_files() -> None:
+def test_declarations_of_a_tool_apply_to_its_own_files() -> None:
     media_types = MediaTypes()
     media_types.declare("tool", {"text/csv": "csv", "image/fake": "png"})
     assert media_types.of("tool/id.csv") == "text/csv"
@@ -66,7 +66,7 @@ def test_what_a_tool_declares_is_for_its_own_files() -> None:
         media_types.check("tool/id.csv", "text/html")
 
 
-def test_a_file_is_shown_in_place_and_saved_under_its_own_name() -> None:
+def test_a_file_is_shown_inline_and_saved_under_its_own_name() -> None:
     assert content_disposition("tool/0123.svg", "image/svg+xml") == 'inline; filename="0123.svg"'
 
 

@@ -38,14 +38,14 @@ def names(store: LocalFileStore) -> set[str]:
     return {str(path.relative_to(store.folder)) for path in store.folder.rglob("*") if path.is_file()}
 
 
-async def test_a_file_lies_where_its_path_says(store: LocalFileStore) -> None:
+async def test_a_file_is_stored_at_its_path(store: LocalFileStore) -> None:
     await store.write("qr/0123.png", b"png", media_type="image/png")
     assert store.path_of("qr/0123.png") == store.folder / "qr" / "0123.png"
     assert store.path_of("qr/0123.png").read_bytes() == b"png"
     assert names(store) == {"qr/0123.png"}
 
 
-async def test_an_address_carries_an_expiry_and_a_signature_that_hold(store: LocalFileStore) -> None:
+async def test_a_url_has_a_valid_expiry_and_signature(store: LocalFileStore) -> None:
     expires = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=3)
     parts = urlsplit(await store.url("qr/0123.png", expires=expires))
     query = parse_qs(parts.query, strict_parsing=True)
@@ -56,7 +56,7 @@ async def test_an_address_carries_an_expiry_and_a_signature_that_hold(store: Loc
 
 
 @pytest.mark.parametrize("size", [0, 1, INLINE_BYTES, INLINE_BYTES + 1, 3_000_000])
-async def test_ranges_are_cut_out_of_the_file(store: LocalFileStore, size: int) -> None:
+async def test_ranges_of_the_file_are_returned(store: LocalFileStore, size: int) -> None:
     content = bytes(range(256)) * (size // 256 + 1)
     content = content[:size]
     await store.write("qr/0123.png", content, media_type="image/png")
@@ -79,13 +79,13 @@ async def test_a_range_that_ends_before_it_starts_is_refused(store: LocalFileSto
             await store.read_range("qr/0123.png", start, end)
 
 
-async def test_a_range_of_a_missing_file_says_that_it_is_missing(store: LocalFileStore) -> None:
+async def test_a_range_of_a_missing_file_is_not_found(store: LocalFileStore) -> None:
     for end in (10, INLINE_BYTES + 1):
         with pytest.raises(FileMissing):
             await store.read_range("qr/0123.png", 0, end)
 
 
-async def test_the_folder_comes_back_when_someone_removes_it(store: LocalFileStore) -> None:
+async def test_the_folder_is_recreated_if_it_is_removed(store: LocalFileStore) -> None:
     await store.write("qr/0123.png", b"one", media_type="image/png")
     shutil.rmtree(store.folder)
     assert not await store.has("qr/0123.png")
@@ -103,14 +103,14 @@ async def test_a_folder_that_is_a_file_is_reported(tmp_path: Path) -> None:
     assert "[storage] path" in raised.value.hint
 
 
-async def test_a_file_that_the_disk_cannot_deliver_is_an_outage_and_not_missing(store: LocalFileStore) -> None:
+async def test_a_file_that_cannot_be_read_is_an_outage_and_not_missing(store: LocalFileStore) -> None:
     store.path_of("qr/0123.png").mkdir(parents=True)
     with pytest.raises(BackendError, match="cannot be read: Is a directory") as raised:
         await store.read("qr/0123.png")
     assert not isinstance(raised.value, FileMissing)
 
 
-async def test_a_caller_who_leaves_during_a_write_leaves_a_whole_file_or_none(store: LocalFileStore) -> None:
+async def test_a_cancelled_write_leaves_a_complete_file_or_none(store: LocalFileStore) -> None:
     content = os.urandom(2_000_000)
     writes = [
         asyncio.create_task(store.write(f"qr/{number}.png", content, media_type="image/png")) for number in range(20)
@@ -135,7 +135,7 @@ async def test_a_closed_store_can_be_opened_again(tmp_path: Path) -> None:
     await store.close()
 
 
-def test_a_process_that_is_killed_while_writing_leaves_only_whole_files(tmp_path: Path) -> None:
+def test_a_process_killed_while_writing_leaves_only_complete_files(tmp_path: Path) -> None:
     folder = tmp_path / "files"
     script = """
         import asyncio, sys
@@ -174,7 +174,7 @@ def test_a_process_that_is_killed_while_writing_leaves_only_whole_files(tmp_path
 
 
 @pytest.mark.services
-def test_on_a_full_disk_a_write_says_so_and_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_write_on_a_full_disk_is_reported_and_leaves_nothing_behind(tmp_path: Path) -> None:
     run_on_small_disk("full_disk", tmp_path / "disk", size="256k")
 
 

@@ -11,7 +11,7 @@ from pressroom.testing.clock import FrozenClock
 ENTRY = CacheEntry("qr-code-generator/0123.png", "image/png", 1234, b'{"size":512}')
 
 
-async def test_an_entry_is_forgotten_after_its_time() -> None:
+async def test_an_entry_expires() -> None:
     clock = FrozenClock()
     cache = MemoryCacheIndex(max_entries=10, clock=clock.seconds)
     await cache.put("id", ENTRY, seconds=60)
@@ -32,7 +32,7 @@ async def test_reading_an_entry_does_not_prolong_its_time() -> None:
     assert entries == [ENTRY, ENTRY, None]
 
 
-async def test_the_entry_that_was_read_longest_ago_is_forgotten_first() -> None:
+async def test_the_least_recently_used_entry_is_evicted_first() -> None:
     cache = MemoryCacheIndex(max_entries=3)
     for content_id in ("a", "b", "c"):
         await cache.put(content_id, ENTRY, seconds=60)
@@ -41,7 +41,7 @@ async def test_the_entry_that_was_read_longest_ago_is_forgotten_first() -> None:
     assert [await cache.get(content_id) for content_id in ("a", "b", "c", "d")] == [ENTRY, None, ENTRY, ENTRY]
 
 
-async def test_replacing_an_entry_forgets_no_other() -> None:
+async def test_replacing_an_entry_evicts_no_other() -> None:
     cache = MemoryCacheIndex(max_entries=2)
     for content_id in ("a", "b", "b", "b"):
         await cache.put(content_id, ENTRY, seconds=60)
@@ -56,7 +56,7 @@ async def test_the_bound_is_the_configured_one() -> None:
     assert [await cache.get(content_id) for content_id in ("a", "b", "c")] == [None, ENTRY, ENTRY]
 
 
-async def test_a_closed_index_has_forgotten_everything() -> None:
+async def test_a_closed_index_is_empty() -> None:
     cache = MemoryCacheIndex(max_entries=2)
     await cache.open()
     await cache.put("a", ENTRY, seconds=60)

@@ -88,14 +88,14 @@ async def test_responses_pass_through(server: Server, guard: OutageGuard, log: l
     assert (server.asked, server.probed, log) == (100, 0, [])
 
 
-async def test_errors_of_another_kind_come_through(server: Server, guard: OutageGuard) -> None:
+async def test_other_errors_are_passed_on(server: Server, guard: OutageGuard) -> None:
     server.answer = LookupError("a bug")
     with pytest.raises(LookupError):
         await guard.call("ask", server.ask)
     assert guard.available
 
 
-async def test_during_a_pause_nobody_asks(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
+async def test_during_a_pause_no_call_is_made(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
     server.answer = OSError("gone")
     with pytest.raises(BackendError, match="The server is unavailable: gone"):
         await guard.call("ask", server.ask)
@@ -104,7 +104,7 @@ async def test_during_a_pause_nobody_asks(server: Server, clock: FrozenClock, gu
     assert (server.asked, server.probed) == (1, 0)
 
 
-async def test_after_a_pause_one_call_asks(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
+async def test_after_a_pause_one_call_probes(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
     server.answer = "nothing"
     await outcomes(1, lambda: guard.call("ask", server.ask))
     for pauses in range(1, 4):
@@ -113,7 +113,7 @@ async def test_after_a_pause_one_call_asks(server: Server, clock: FrozenClock, g
         assert (server.asked, server.probed) == (1, pauses)
 
 
-async def test_a_probe_that_fails_begins_another_pause(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
+async def test_a_failed_probe_starts_another_pause(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
     server.answer = OSError("gone")
     await outcomes(1, lambda: guard.call("ask", server.ask))
     clock.advance(1)
@@ -151,7 +151,7 @@ async def test_time_in_which_nobody_could_fetch_the_result_does_not_count(
     assert log == []
 
 
-async def test_a_crowd_that_waits_for_its_turn_fails_when_the_outage_begins(server: Server, guard: OutageGuard) -> None:
+async def test_waiting_calls_fail_when_the_outage_starts(server: Server, guard: OutageGuard) -> None:
     server.answer = "nothing"
     assert set(await outcomes(100, lambda: guard.call("ask", server.ask))) == {
         "The server is unavailable: no response within 0.05 s"
@@ -178,7 +178,7 @@ async def test_the_first_response_ends_the_outage(
     assert (log[1]["seconds"], log[1]["failed_calls"]) == (2.5, 8)
 
 
-async def test_a_probe_that_is_cancelled_leaves_the_next_call_to_probe(
+async def test_after_a_cancelled_probe_the_next_call_probes(
     server: Server, clock: FrozenClock, guard: OutageGuard
 ) -> None:
     server.answer = "nothing"
@@ -193,7 +193,7 @@ async def test_a_probe_that_is_cancelled_leaves_the_next_call_to_probe(
     assert await guard.call("ask", server.ask) == "yes"
 
 
-async def test_calls_that_are_cancelled_give_up_their_turn(server: Server, guard: OutageGuard) -> None:
+async def test_cancelled_calls_give_up_their_turn(server: Server, guard: OutageGuard) -> None:
     server.answer = "nothing"
     tasks = [asyncio.create_task(guard.call("ask", server.ask)) for _ in range(20)]
     await asyncio.sleep(0)
@@ -205,7 +205,9 @@ async def test_calls_that_are_cancelled_give_up_their_turn(server: Server, guard
     assert await outcomes(20, lambda: guard.call("ask", server.ask)) == ["yes"] * 20
 
 
-async def test_a_refusal_is_no_outage_and_logged_once(server: Server, guard: OutageGuard, log: list[EventDict]) -> None:
+async def test_a_refusal_is_not_an_outage_and_is_logged_once(
+    server: Server, guard: OutageGuard, log: list[EventDict]
+) -> None:
     server.answer = Refusal("no space")
     messages = await outcomes(100, lambda: guard.call("write", server.ask))
     assert set(messages) == {"The server refused write: no space"}
@@ -220,9 +222,7 @@ async def test_a_refusal_is_no_outage_and_logged_once(server: Server, guard: Out
     ]
 
 
-async def test_a_server_that_refuses_is_not_down_any_more(
-    server: Server, clock: FrozenClock, guard: OutageGuard
-) -> None:
+async def test_a_server_that_refuses_is_no_longer_down(server: Server, clock: FrozenClock, guard: OutageGuard) -> None:
     server.answer = OSError("gone")
     await outcomes(1, lambda: guard.call("ask", server.ask))
     clock.advance(1)

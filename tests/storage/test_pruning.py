@@ -37,7 +37,7 @@ def left(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-def test_files_beyond_the_age_go_and_younger_ones_stay(tmp_path: Path) -> None:
+def test_files_beyond_the_age_are_removed_and_younger_ones_stay(tmp_path: Path) -> None:
     put(tmp_path, "qr/old.png", 10, 86_401)
     put(tmp_path, "qr/edge.png", 20, 86_400)
     put(tmp_path, "og/old.jpg", 30, 10**7)
@@ -46,7 +46,7 @@ def test_files_beyond_the_age_go_and_younger_ones_stay(tmp_path: Path) -> None:
     assert left(tmp_path) == {"qr/edge.png", "og/young.jpg"}
 
 
-def test_above_the_size_the_oldest_go_across_all_tools(tmp_path: Path) -> None:
+def test_above_the_size_the_oldest_of_all_tools_are_removed(tmp_path: Path) -> None:
     for age in range(10):
         put(tmp_path, f"tool{age % 3}/{age}.png", 100, age * 3600)
     assert prune(tmp_path, max_bytes=450) == PruneResult(
@@ -55,14 +55,14 @@ def test_above_the_size_the_oldest_go_across_all_tools(tmp_path: Path) -> None:
     assert left(tmp_path) == {"tool0/0.png", "tool1/1.png", "tool2/2.png", "tool0/3.png"}
 
 
-def test_files_of_the_same_minute_go_in_their_order_too(tmp_path: Path) -> None:
+def test_files_of_the_same_minute_are_removed_in_order_too(tmp_path: Path) -> None:
     for age in range(10):
         put(tmp_path, f"qr/{age}.png", 100, age / 1000)
     prune(tmp_path, max_bytes=350)
     assert left(tmp_path) == {"qr/0.png", "qr/1.png", "qr/2.png"}
 
 
-def test_within_the_size_nothing_goes(tmp_path: Path) -> None:
+def test_within_the_size_nothing_is_removed(tmp_path: Path) -> None:
     put(tmp_path, "qr/one.png", 100, 50)
     assert prune(tmp_path, max_bytes=100) == PruneResult(0, 0, 1, 100)
     assert prune(tmp_path, max_bytes=0) == PruneResult(0, 0, 1, 100)
@@ -91,7 +91,7 @@ def test_what_is_left_are_the_youngest_that_fit(files: list[tuple[int, int]], ma
         assert pruned.removed_bytes + pruned.kept_bytes == sum(size for size, _ in files)
 
 
-def test_files_that_are_not_the_stores_own_are_left_alone(tmp_path: Path) -> None:
+def test_foreign_files_are_left_alone(tmp_path: Path) -> None:
     store = tmp_path / "files"
     outside = put(tmp_path, "outside/0123.png", 100, 10**7)
     for name in ("README.txt", "qr/Notes.TXT", "qr/deep/0123.png", ".hidden/0123.png"):
@@ -104,7 +104,7 @@ def test_files_that_are_not_the_stores_own_are_left_alone(tmp_path: Path) -> Non
     assert outside.exists()
 
 
-def test_what_a_crash_left_behind_goes_but_not_what_is_being_written(tmp_path: Path) -> None:
+def test_leftovers_of_a_crash_are_removed_but_not_files_being_written(tmp_path: Path) -> None:
     (tmp_path / ".tmp").mkdir()
     now = time.time()
     for name, age in (("stray", 3700), ("fresh", 10)):
@@ -115,7 +115,7 @@ def test_what_a_crash_left_behind_goes_but_not_what_is_being_written(tmp_path: P
     assert left(tmp_path) == {".tmp/fresh"}
 
 
-def test_a_file_that_was_written_since_it_was_found_stays(tmp_path: Path) -> None:
+def test_a_file_rewritten_since_it_was_listed_stays(tmp_path: Path) -> None:
     (tmp_path / ".tmp").mkdir()
     path = put(tmp_path, "qr/0123.png", 3, 10**7)
     old_stat = path.stat()

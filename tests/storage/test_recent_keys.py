@@ -8,7 +8,7 @@ class Clock:
         return self.now
 
 
-def test_a_key_is_remembered_for_its_time_and_no_longer() -> None:
+def test_a_key_is_remembered_until_it_expires() -> None:
     clock = Clock()
     keys = RecentKeys(60, 10, clock)
     keys.add("a")
@@ -18,7 +18,7 @@ def test_a_key_is_remembered_for_its_time_and_no_longer() -> None:
     assert "a" not in keys
 
 
-def test_a_key_that_is_added_again_starts_anew() -> None:
+def test_adding_a_key_again_restarts_its_lifetime() -> None:
     clock = Clock()
     keys = RecentKeys(60, 10, clock)
     keys.add("a")
@@ -36,7 +36,7 @@ def test_a_discarded_key_is_forgotten() -> None:
     assert "a" not in keys
 
 
-def test_the_memory_is_bounded_and_gives_up_the_ones_added_first() -> None:
+def test_the_memory_is_bounded_and_evicts_the_oldest_keys() -> None:
     keys = RecentKeys(60, 3)
     for key in ("a", "b", "c", "a", "d"):
         keys.add(key)

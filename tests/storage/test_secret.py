@@ -9,7 +9,7 @@ from pressroom.errors import BackendError, ConfigError
 from pressroom.storage.files import load_or_create_secret, signing_secret
 
 
-def test_a_secret_is_made_once_and_kept(tmp_path: Path) -> None:
+def test_a_secret_is_created_once_and_stored(tmp_path: Path) -> None:
     folder = tmp_path / "data" / "pressroom"
     secret = load_or_create_secret(folder)
     assert len(secret) == 32
@@ -31,7 +31,7 @@ def _start(folder: Path, together: Barrier, queue: "multiprocessing.SimpleQueue[
     queue.put(load_or_create_secret(folder))
 
 
-def test_processes_that_start_at_once_agree(tmp_path: Path) -> None:
+def test_processes_that_start_concurrently_agree(tmp_path: Path) -> None:
     context = multiprocessing.get_context("fork")
     together, queue = context.Barrier(6), context.SimpleQueue()
     processes = [context.Process(target=_start, args=(tmp_path, together, queue)) for _ in range(6)]
@@ -57,19 +57,19 @@ def test_a_damaged_secret_is_reported_and_left_alone(tmp_path: Path, content: by
     assert path.read_bytes() == content
 
 
-def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BackendError, match=r"secret\.key can be neither read nor made: Not a directory"):
         load_or_create_secret(tmp_path / "file" / "data")
 
 
-def test_a_configured_secret_is_used_and_none_is_kept(tmp_path: Path) -> None:
+def test_a_configured_secret_is_used_and_none_is_stored(tmp_path: Path) -> None:
     settings = Settings.model_validate({"secret_key": "sixteen bytes ok", "storage": {"path": tmp_path}})
     assert signing_secret(settings) == b"sixteen bytes ok"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_configured_secret_that_could_be_guessed_is_refused(tmp_path: Path) -> None:
+def test_a_weak_configured_secret_is_refused(tmp_path: Path) -> None:
     settings = Settings.model_validate({"secret_key": "hunter2", "storage": {"path": tmp_path}})
     with pytest.raises(ConfigError, match=r"secret_key: must have at least 16 bytes \(got 7\)") as raised:
         signing_secret(settings)

@@ -19,7 +19,7 @@ def signature_of(query: str) -> str:
 SIGNATURE = signature_of(SIGNER.sign(PATH, EXPIRES))
 
 
-def test_an_address_is_valid_until_the_second_it_expires() -> None:
+def test_a_url_is_valid_until_the_second_it_expires() -> None:
     assert SIGNER.verify(PATH, str(EXPIRES), SIGNATURE, EXPIRES - 0.001) is UrlStatus.VALID
     assert SIGNER.verify(PATH, str(EXPIRES), SIGNATURE, EXPIRES) is UrlStatus.EXPIRED
 
@@ -43,7 +43,7 @@ def test_missing_parameters_are_altered() -> None:
     assert SIGNER.verify(PATH, "", "", 0) is UrlStatus.ALTERED
 
 
-def test_servers_with_the_same_secret_accept_each_others_addresses() -> None:
+def test_servers_with_the_same_secret_accept_each_others_urls() -> None:
     other_signer = UrlSigner(b"a secret of 16 bytes and more")
     assert other_signer.verify(PATH, str(EXPIRES), SIGNATURE, 0) is UrlStatus.VALID
 
@@ -53,12 +53,12 @@ def test_a_server_with_another_secret_does_not() -> None:
     assert other.verify(PATH, str(EXPIRES), SIGNATURE, 0) is UrlStatus.ALTERED
 
 
-def test_a_secret_that_could_be_guessed_is_refused() -> None:
+def test_a_weak_secret_is_refused() -> None:
     with pytest.raises(ValueError, match="16 bytes"):
         UrlSigner(b"fifteen bytes..")
 
 
-def test_the_signature_does_not_show_the_secret() -> None:
+def test_the_signature_does_not_reveal_the_secret() -> None:
     assert b"secret" not in repr(SIGNER).encode()
 
 

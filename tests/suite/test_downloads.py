@@ -44,7 +44,7 @@ def waits_for_a_lock(process: subprocess.Popen[str]) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux tells who waits for a lock")
-def test_two_that_need_the_same_at_once_install_it_once(tmp_path: Path) -> None:
+def test_two_concurrent_users_of_a_package_install_it_once(tmp_path: Path) -> None:
     with ask(tmp_path) as first:
         assert [line(first), line(first)] == ["asks", "installs"]
         with ask(tmp_path) as second:
@@ -59,10 +59,10 @@ def test_two_that_need_the_same_at_once_install_it_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.services
-def test_where_the_disk_is_full_the_reason_says_what_to_do(tmp_path: Path) -> None:
+def test_on_a_full_disk_the_reason_says_what_to_do(tmp_path: Path) -> None:
     run_on_small_disk("cache_on_full_disk", tmp_path / "disk", size="256k")
 
 
 @pytest.mark.services
-def test_where_the_disk_is_read_only_the_reason_says_what_to_do(tmp_path: Path) -> None:
+def test_on_a_read_only_disk_the_reason_says_what_to_do(tmp_path: Path) -> None:
     run_on_small_disk("cache_on_read_only_disk", tmp_path / "disk", size="256k")

@@ -63,7 +63,7 @@ def circles(graph: Graph) -> list[list[str]]:
     return [sorted(remaining)] if remaining else []
 
 
-def test_there_are_no_circles_of_imports() -> None:
+def test_there_are_no_import_cycles() -> None:
     assert circles(graph_of(modules(*SOURCES))) == []
 
 
@@ -78,7 +78,7 @@ def test_there_are_no_circles_of_imports() -> None:
         ("import three", False),
     ],
 )
-def test_a_circle_is_found_wherever_the_import_is(text: str, found: bool, tmp_path: Path) -> None:
+def test_a_cycle_is_detected_wherever_the_import_is(text: str, found: bool, tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text(text)
     (tmp_path / "two.py").write_text("import one, three")
     (tmp_path / "three.py").write_text("import os")

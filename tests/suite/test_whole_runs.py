@@ -110,7 +110,7 @@ def test_missing_programs_are_named_once_with_the_command_that_installs_them(tmp
     assert "3 skipped" in result.stdout
 
 
-def test_a_program_that_is_missing_in_ci_is_a_failure(tmp_path: Path) -> None:
+def test_a_missing_program_in_ci_is_a_failure(tmp_path: Path) -> None:
     result = run_without_programs(tmp_path, CI="true")
     assert result.returncode == 1
     assert "hugo is not installed (Debian package hugo)" in result.stdout
@@ -121,12 +121,12 @@ def test_the_readme_states_the_required_coverage() -> None:
     assert f"fails below\n{FLOOR} %" in (TESTS.parent / "README.md").read_text("utf-8")
 
 
-def test_ci_installs_what_the_tests_look_for() -> None:
+def test_ci_installs_what_the_tests_need() -> None:
     assert "tests/support/programs.txt" in (TESTS.parent / ".ci" / "run").read_text("utf-8")
     assert PROGRAMS["tesseract"] == "tesseract-ocr"
 
 
-def test_what_a_folder_shares_ends_with_it(tmp_path: Path) -> None:
+def test_shared_fixtures_of_a_folder_end_with_it(tmp_path: Path) -> None:
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "conftest.py").write_text(FOLDER)
@@ -148,7 +148,7 @@ def test_what_a_folder_shares_ends_with_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_run_that_is_stopped_leaves_no_process_and_no_database(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_stopped_run_leaves_no_process_and_no_database(tmp_path: Path, number: signal.Signals) -> None:
     running = subprocess.Popen(
         command(tmp_path, ENDLESS, "cleanup"), env=environment(), stdout=subprocess.PIPE, text=True
     )
@@ -165,7 +165,7 @@ def test_a_run_that_is_stopped_leaves_no_process_and_no_database(tmp_path: Path,
     wait_until(lambda: database not in databases())
 
 
-def test_two_runs_at_once_never_get_the_same_port() -> None:
+def test_concurrent_runs_never_get_the_same_port() -> None:
     runs = [
         subprocess.Popen(
             [sys.executable, "-c", PORTS],

@@ -101,7 +101,7 @@ def over_http(folder: Path) -> Iterator[str]:
         thread.join()
 
 
-def test_the_ci_installs_the_server_from_the_repository_that_it_came_from(
+def test_the_ci_installs_the_server_from_its_repository(
     built: Built, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     git, repository = program("git"), copy_repository(tmp_path / "pressroom")
@@ -145,7 +145,7 @@ def listed(operator: Environment, folder: Path) -> dict[str, dict[str, Any]]:
     return {record["id"]: record for record in records}
 
 
-def test_an_installed_plugin_that_nobody_named_is_available_and_not_imported(
+def test_an_installed_plugin_that_is_not_enabled_is_available_but_not_imported(
     operator: Environment, tmp_path: Path
 ) -> None:
     record = listed(operator, tmp_path)["my_tool"]
@@ -157,7 +157,7 @@ def test_an_installed_plugin_that_nobody_named_is_available_and_not_imported(
     operator.run_tool(operator.bin / "python", "-c", code, cwd=tmp_path)
 
 
-def test_a_plugin_that_is_named_is_active(operator: Environment, project: Path) -> None:
+def test_an_enabled_plugin_is_active(operator: Environment, project: Path) -> None:
     record = listed(operator, project)["my_tool"]
     assert (record["status"], record["distribution"], record["version"]) == ("active", "pressroom-my-tool", "0.1.0")
     assert record["contributes"] == ["generator my-tool", "tool my_tool_measure"]
@@ -197,7 +197,7 @@ def test_the_built_in_tools_work_beside_it(url: str) -> None:
     assert httpx.post(f"{url}/tools/qr-code-generator/api/generate", json={"text": "hello"}).status_code == 200
 
 
-def test_the_commands_of_the_readme_are_those_that_ci_runs(project: Path) -> None:
+def test_the_readme_has_the_commands_that_ci_runs(project: Path) -> None:
     readme = (project / "README.md").read_text()
     commands = set(re.findall(r"^\$ (.+)$", readme, re.MULTILINE))
     assert {"python -m pip install -e '.[test,lint]'", "pytest", "pressroom serve", "python -m build"} <= commands

@@ -62,7 +62,7 @@ def complaints(plugin: str) -> list[str]:
     [HEAD + GENERATOR + MCP_TOOL, HEAD + GENERATOR, HEAD + MCP_TOOL, HEAD + GENERATOR + NEVER_CACHED],
     ids=["both kinds of tools", "a generator", "an MCP tool", "a generator that is never cached"],
 )
-def test_a_sound_plugin_conforms_even_with_more_examples_than_its_limit_allows(install: Install, source: str) -> None:
+def test_a_valid_plugin_conforms_even_with_more_examples_than_its_limit_allows(install: Install, source: str) -> None:
     assert_plugin_conforms(install(source))
 
 
@@ -74,7 +74,7 @@ def test_a_plugin_is_checked_with_its_configuration(install: Install) -> None:
     assert "suffix" in complaint
 
 
-def test_a_plugin_is_checked_beside_those_that_it_requires(install: Install) -> None:
+def test_a_plugin_is_checked_together_with_those_that_it_requires(install: Install) -> None:
     other = install(HEAD + MCP_TOOL)
     plugin = install(
         HEAD
@@ -87,7 +87,7 @@ def test_a_plugin_is_checked_beside_those_that_it_requires(install: Install) -> 
     assert_plugin_conforms(plugin, host_config={**ALONE, "plugins": {other: {}}})
 
 
-def test_a_public_address_that_leads_elsewhere_does_not_matter(install: Install) -> None:
+def test_a_public_url_that_leads_elsewhere_does_not_matter(install: Install) -> None:
     assert_plugin_conforms(install(), host_config={**ALONE, "base_url": "https://tools.example.org"})
 
 
@@ -138,7 +138,7 @@ def test_problems_are_reported(install: Install, source: str, expected: str) -> 
     assert any(expected in complaint for complaint in reported), reported
 
 
-def test_a_plugin_has_to_say_which_interface_it_is_written_for(install: Install) -> None:
+def test_a_plugin_must_declare_its_plugin_api(install: Install) -> None:
     silent = HEAD.replace('api="1", ', "")
     assert silent != HEAD
     (complaint,) = complaints(install(silent + GENERATOR))
@@ -152,7 +152,7 @@ def test_all_problems_are_reported_at_once(install: Install) -> None:
     assert len(reported) == 3
 
 
-def test_a_module_whose_import_does_not_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_whose_import_never_ends_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "waits_forever.py").write_text(
         "import threading\nthreading.Thread(target=threading.Event().wait).start()\n"
     )
@@ -199,7 +199,7 @@ async def broken(request):
 @pytest.mark.parametrize(
     ("offered", "wrapper", "record"), [(MCP_TOOL, WRAPPING, "measure_volume"), (ROUTE, WRAPPING_ROUTES, "/volume")]
 )
-def test_what_a_wrapper_changes_is_checked_too(install: Install, offered: str, wrapper: str, record: str) -> None:
+def test_changes_by_a_wrapper_are_checked_too(install: Install, offered: str, wrapper: str, record: str) -> None:
     other, wrapping = install(HEAD + offered), install(HEAD + wrapper)
     with pytest.raises(AssertionError) as failure:
         assert_plugin_conforms(wrapping, host_config={**ALONE, "plugins": {other: {}}})

@@ -56,7 +56,7 @@ async def behind(settings: Settings, models: Pairs) -> list[str]:
         await database.close()
 
 
-async def test_a_copy_is_like_a_database_that_was_migrated(tmp_path: Path) -> None:
+async def test_a_copy_is_the_same_as_a_migrated_database(tmp_path: Path) -> None:
     await migrate(settings_in(tmp_path / "migrated"), HOST)
     for name in ("first", "second"):
         await make_database(settings_in(tmp_path / name), HOST)
@@ -65,19 +65,19 @@ async def test_a_copy_is_like_a_database_that_was_migrated(tmp_path: Path) -> No
         assert dump(tmp_path / name) == dump(tmp_path / "migrated")
 
 
-async def test_a_database_that_exists_is_left_alone(tmp_path: Path) -> None:
+async def test_an_existing_database_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).touch()
     await make_database(settings_in(tmp_path), HOST)
     assert (tmp_path / FILE_NAME).read_bytes() == b""
 
 
-def test_a_database_that_the_settings_name_is_not_made(tmp_path: Path) -> None:
+def test_a_database_named_in_the_settings_is_not_created(tmp_path: Path) -> None:
     settings = settings_for_test({"storage": {"database": "postgresql://postgres@127.0.0.1:1/none"}}, tmp_path)
     asyncio.run(make_database(settings, HOST))
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_migrations_that_were_edited_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_edited_migrations_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     package = write_migrations(tmp_path, "edited_migrations", {"0001": revision_source("0001", "notes")})
     models = [("notes", Models(METADATA, package))]
@@ -110,9 +110,7 @@ async def test_migrations_run_again_if_a_file_that_they_read_was_edited(
         assert table in await migrate(settings_in(tmp_path / table), models)
 
 
-async def test_tables_of_a_plugin_that_was_imported_again_are_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_tables_of_a_reimported_plugin_are_recreated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     migration = "from alembic import context\n\nrevision = '0001'\ndown_revision = None\n\n\ndef upgrade():\n"
     migration += (
@@ -128,7 +126,7 @@ async def test_tables_of_a_plugin_that_was_imported_again_are_made_anew(
         assert table in await migrate(settings_in(tmp_path / table), models)
 
 
-async def test_a_migration_that_fails_leaves_no_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failed_migration_leaves_no_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     source = revision_source("0001", "notes", more="raise ValueError('no')")
     package = write_migrations(tmp_path, "failing_migrations", {"0001": source})

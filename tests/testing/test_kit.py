@@ -74,7 +74,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningHost
             yield running, id_
 
 
-def test_accounts_are_different_people(host: tuple[RunningHost, str]) -> None:
+def test_accounts_are_separate(host: tuple[RunningHost, str]) -> None:
     running, _ = host
     first, second = running.account(), running.account("grace@example.org")
     assert first is running.account()
@@ -95,7 +95,7 @@ def test_a_signed_in_browser_reads_pages_and_submits_forms(host: tuple[RunningHo
             browser.submit("/dashboard/kit", action="/nowhere")
 
 
-def test_a_job_runs_now(host: tuple[RunningHost, str]) -> None:
+def test_a_job_runs_immediately(host: tuple[RunningHost, str]) -> None:
     running, id_ = host
     status = running.run_job(f"{id_}.double", {"number": 21}, subject="u_1")
     assert (status.state, status.result) == ("succeeded", {"double": 42, "subject": "u_1"})

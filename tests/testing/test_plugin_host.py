@@ -44,7 +44,7 @@ def test_a_plugin_that_fails_at_the_start_is_reported_and_leaves_nothing(
     assert len(host.log) == events
 
 
-def test_two_with_one_id_are_two_plugins(tmp_path: Path) -> None:
+def test_two_plugins_with_the_same_id_are_independent(tmp_path: Path) -> None:
     """Each text is a separate module, so the second does not reuse the first."""
     for number, text in enumerate(("one", "two")):
         route = '@hookimpl\ndef pressroom_routes():\n    return [Route("/text", text)]\n'
@@ -53,7 +53,7 @@ def test_two_with_one_id_are_two_plugins(tmp_path: Path) -> None:
             assert httpx.get(f"{host.url}/text").text == text
 
 
-def test_what_it_fails_at_is_counted_and_logged(tmp_path: Path) -> None:
+def test_its_failures_are_counted_and_logged(tmp_path: Path) -> None:
     middleware = (
         "async def begin(call):\n    raise RuntimeError('no')\n"
         '@hookimpl\ndef pressroom_call_middleware():\n    return [CallMiddleware("broken", begin)]\n'

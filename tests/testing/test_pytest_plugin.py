@@ -85,7 +85,7 @@ def suite(tmp_path: Path) -> Suite:
     return run
 
 
-def test_the_fixtures_are_there_on_the_command_line(suite: Suite) -> None:
+def test_the_command_line_can_opt_in_to_the_fixtures(suite: Suite) -> None:
     result = suite("-p", "pressroom.testing.plugin", conftest=CONFIG, test_it=TESTS)
     assert "5 passed" in result.stdout, result.stdout + result.stderr
     assert result.returncode == 0
@@ -102,7 +102,7 @@ ASKING = 'pytest_plugins = ["pressroom.testing.plugin"]\n'
     ],
     ids=["conftest", "a test module, although something has imported them before"],
 )
-def test_the_fixtures_are_there_where_a_file_asks_for_them(suite: Suite, files: dict[str, str]) -> None:
+def test_a_file_can_opt_in_to_the_fixtures(suite: Suite, files: dict[str, str]) -> None:
     result = suite(**files)
     assert "5 passed" in result.stdout, result.stdout + result.stderr
     assert result.returncode == 0
@@ -126,7 +126,7 @@ def test_a_project_that_does_not_opt_in_has_no_fixtures_and_imports_nothing(suit
     assert "1 passed, 1 error" in result.stdout, result.stdout
 
 
-def test_a_plugin_that_does_not_work_fails_the_tests_with_the_reason(suite: Suite) -> None:
+def test_a_broken_plugin_fails_the_tests_with_the_reason(suite: Suite) -> None:
     misspelt = HEAD + "\n@hookimpl\ndef pressroom_generatros():\n    return []\n"
     result = suite("-p", "pressroom.testing.plugin", plugin=misspelt, conftest=ALONE, test_it=TESTS)
     assert result.returncode == 1

@@ -53,7 +53,7 @@ async def ask(server: RunningHost, url: str) -> list[Any]:
     ]
 
 
-def test_what_was_recorded_is_replayed_without_the_service(
+def test_recorded_requests_are_replayed_without_the_service(
     server: RunningHost, service: FakeSite, tmp_path: Path
 ) -> None:
     file = tmp_path / "recorded" / "posts.json"
@@ -68,7 +68,7 @@ def test_what_was_recorded_is_replayed_without_the_service(
     assert len(service.requests) == request_count == 4
 
 
-def test_no_secret_is_in_the_file(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
+def test_the_file_contains_no_secret(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
     file = tmp_path / "posts.json"
     with recorded_http(server, file, recording=True, secrets=[PATH_SECRET]):
         server.run(ask(server, service.url))
@@ -123,7 +123,7 @@ def test_redirects_and_forms_are_recorded_without_secrets(
         )
 
 
-def test_a_redirect_that_is_no_url_is_recorded(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
+def test_a_redirect_to_an_invalid_url_is_recorded(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
     service.responses["GET /posts"] = HttpResponse(b"", 302, "text/plain", {"Location": f"https://[/?token={KEY}"})
     file = tmp_path / "posts.json"
     with recorded_http(server, file, recording=True):
@@ -139,7 +139,7 @@ async def exchange(server: RunningHost, url: str) -> str:
     return dict(response.headers)["location"]
 
 
-def test_a_request_that_is_not_on_record_is_named(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
+def test_an_unrecorded_request_is_named(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
     file = tmp_path / "posts.json"
     with recorded_http(server, file, recording=True):
         server.run(get(server, f"{service.url}/posts"))
@@ -187,13 +187,13 @@ def test_errors_are_recorded_too(server: RunningHost, service: FakeSite, tmp_pat
             server.run(get(server, f"{service.url}/image.png", max_bytes=2))
 
 
-def test_a_file_that_is_no_recording_is_refused(server: RunningHost, tmp_path: Path) -> None:
+def test_an_invalid_recording_is_refused(server: RunningHost, tmp_path: Path) -> None:
     (tmp_path / "posts.json").write_text("[]")
     with pytest.raises(ValueError, match="not a recording"), recorded_http(server, tmp_path / "posts.json"):
         pass
 
 
-def test_nothing_is_written_where_the_test_failed(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
+def test_nothing_is_written_if_the_test_failed(server: RunningHost, service: FakeSite, tmp_path: Path) -> None:
     with pytest.raises(FetchRefused), recorded_http(server, tmp_path / "posts.json", recording=True):
         server.run(get(server, f"{service.url}/posts", max_bytes=2))
     assert not (tmp_path / "posts.json").exists()

@@ -42,7 +42,7 @@ def test_it_responds_inside_the_block_and_is_gone_after_it(tmp_path: Path, host_
     assert host_threads() == []
 
 
-def test_connections_of_the_last_moment_are_closed(tmp_path: Path) -> None:
+def test_connections_opened_at_the_last_moment_are_closed(tmp_path: Path) -> None:
     async def connect_and_stop(host: RunningHost) -> list[socket.socket]:
         address = ("127.0.0.1", host.settings.server.port)
         connected = [socket.create_connection(address, timeout=10) for _ in range(20)]
@@ -65,7 +65,7 @@ def test_it_can_be_started_again(tmp_path: Path) -> None:
             assert httpx.get(f"{host.url}/readyz").status_code == 200
 
 
-def test_two_hosts_do_not_meet(tmp_path: Path) -> None:
+def test_two_hosts_are_independent(tmp_path: Path) -> None:
     body = {"text": "hello"}
     with (
         RunningHost(settings_for_test({}, tmp_path / "one")) as first,
@@ -78,7 +78,7 @@ def test_two_hosts_do_not_meet(tmp_path: Path) -> None:
     assert [response.json()["pressroom"]["name"] for response in responses] == ["Pressroom", "Two"]
 
 
-def test_what_keeps_it_from_starting_is_raised_and_nothing_is_left(tmp_path: Path, host_threads: HostThreads) -> None:
+def test_a_failed_start_raises_the_reason_and_leaves_nothing(tmp_path: Path, host_threads: HostThreads) -> None:
     host = RunningHost(settings_for_test({"branding": {"brander": "nobody"}}, tmp_path))
     with pytest.raises(ConfigError, match=r"branding\.brander"), host:
         pass
@@ -87,7 +87,7 @@ def test_what_keeps_it_from_starting_is_raised_and_nothing_is_left(tmp_path: Pat
         httpx.get(host.url)
 
 
-def test_what_fails_while_it_stops_is_raised(install: Install, tmp_path: Path) -> None:
+def test_failures_while_it_stops_are_raised(install: Install, tmp_path: Path) -> None:
     failing = """
 from contextlib import asynccontextmanager
 
@@ -105,20 +105,20 @@ def pressroom_lifespan():
         pass
 
 
-def test_an_error_of_the_test_itself_comes_through(tmp_path: Path, host_threads: HostThreads) -> None:
+def test_an_error_of_the_test_itself_is_passed_on(tmp_path: Path, host_threads: HostThreads) -> None:
     with pytest.raises(ZeroDivisionError), RunningHost(settings_for_test({}, tmp_path)):
         raise ZeroDivisionError
     assert host_threads() == []
 
 
-def test_neither_the_environment_nor_a_file_matters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neither_environment_variables_nor_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pressroom.toml").write_text("[branding]\nname = 'From the file'\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PRESSROOM_BRANDING__NAME", "From the environment")
     assert settings_for_test({}, tmp_path / "data").branding.name == "Pressroom"
 
 
-def test_the_configuration_of_a_test_wins_over_the_defaults_for_tests(tmp_path: Path) -> None:
+def test_the_configuration_of_a_test_overrides_the_defaults_for_tests(tmp_path: Path) -> None:
     settings = settings_for_test({"storage": {"retention": "3h"}, "executors": {"processes": 2}}, tmp_path)
     assert (settings.storage.path, settings.storage.retention, settings.executors.processes) == (tmp_path, 10_800, 2)
 
@@ -178,7 +178,7 @@ def test_a_coroutine_runs_on_the_loop_of_the_host(host: RunningHost) -> None:
     assert host.run(where()) == "pressroom-host"
 
 
-def test_a_coroutine_is_refused_where_no_host_runs(tmp_path: Path) -> None:
+def test_a_coroutine_is_refused_if_no_host_is_running(tmp_path: Path) -> None:
     host = RunningHost(settings_for_test({}, tmp_path))
     with pytest.raises(RuntimeError, match="not running"):
         host.run(asyncio.sleep(0))

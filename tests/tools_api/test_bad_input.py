@@ -57,7 +57,7 @@ def nothing_is_written(shared_host: RunningHost, request: pytest.FixtureRequest)
     ],
     ids=repr,
 )
-def test_a_body_that_is_no_json_object(api: httpx.Client, body: bytes, words: list[str]) -> None:
+def test_a_body_that_is_not_a_json_object_is_refused(api: httpx.Client, body: bytes, words: list[str]) -> None:
     refused(api.post(QR, content=body, headers=JSON), 400, "invalid_json", *words)
 
 
@@ -92,11 +92,11 @@ def test_a_body_that_is_no_json_object(api: httpx.Client, body: bytes, words: li
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_a_parameter_that_is_wrong(api: httpx.Client, body: dict[str, Any], words: list[str]) -> None:
+def test_an_invalid_parameter(api: httpx.Client, body: dict[str, Any], words: list[str]) -> None:
     refused(api.post(QR, json=body), 400, "validation_error", *words)
 
 
-def test_several_wrong_parameters_are_all_named(api: httpx.Client) -> None:
+def test_several_invalid_parameters_are_all_named(api: httpx.Client) -> None:
     refused(
         api.post(QR, json={"size": 1, "margin": 99, "colour": 1}),
         400,
@@ -126,13 +126,13 @@ def test_an_unknown_tool(api: httpx.Client, slug: str) -> None:
     refused(api.post(f"/tools/{slug}/api/generate", json={"text": "x"}), 404, "not_found")
 
 
-def test_an_unknown_tool_is_met_with_the_nearest(api: httpx.Client) -> None:
+def test_an_unknown_tool_is_refused_with_the_nearest_name(api: httpx.Client) -> None:
     body = refused(api.post("/tools/qr-code-generater/api/generate", json={}), 404, "not_found", "qr-code-generator")
     assert body["meta"]["tool"] == "qr-code-generater"
 
 
 @pytest.mark.parametrize("body", ["no JSON", "[" * 70_000, '{"response": "fax"}'], ids=["small", "large", "delivery"])
-def test_an_unreadable_body_is_looked_at_after_the_credential_and_the_tool(
+def test_an_unreadable_body_is_reported_after_the_credential_and_the_tool(
     shared_host: RunningHost, api: httpx.Client, body: str
 ) -> None:
     headers = {"content-type": "application/json"}
@@ -175,5 +175,5 @@ def test_a_body_of_ten_megabytes(api: httpx.Client) -> None:
     refused(response, 413, "payload_too_large", "262144")
 
 
-def test_the_server_still_works_after_all_of_it_is_accepted(api: httpx.Client) -> None:
+def test_the_server_still_works_afterwards(api: httpx.Client) -> None:
     assert api.post(QR, json={"text": "still here"}).status_code == 200

@@ -113,7 +113,7 @@ def pressroom_call_middleware():
 """
 
 
-def test_it_can_continue_the_trace_of_the_client_over_both_interfaces(written: Written, start: Start) -> None:
+def test_it_can_continue_a_clients_trace_over_both_interfaces(written: Written, start: Start) -> None:
     id_, module = written.write(TOOL + TRACER)
     host = start(plugins={id_: {}})
     parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -153,7 +153,7 @@ def test_it_receives_each_call_and_its_outcome(written: Written, start: Start) -
     assert [f"trace enters shout of {id_} over mcp", "trace exits shout: ok, cached"] == module.SEEN
 
 
-def test_order_is_that_of_plugin_ids_or_the_operators(written: Written, start: Start) -> None:
+def test_the_order_follows_plugin_ids_or_the_configuration(written: Written, start: Start) -> None:
     ids = {}
     modules = {}
     for name in ("first", "second", "third"):
@@ -174,7 +174,7 @@ def test_order_is_that_of_plugin_ids_or_the_operators(written: Written, start: S
     assert order(order=["third", "second"]) == ["third", "second", *remaining, *remaining, "second", "third"]
 
 
-def test_a_name_in_the_order_that_nobody_offers_stops_the_start(written: Written, start: Start) -> None:
+def test_an_unknown_name_in_the_order_stops_the_start(written: Written, start: Start) -> None:
     id_, _ = written.write(f"NAME = 'trace'\n{TOOL}{RECORDER}")
     with pytest.raises(ConfigError, match=r"middleware\.order: there is no 'trase'") as exc_info:
         start(plugins={id_: {}}, middleware={"order": ["trase"]})

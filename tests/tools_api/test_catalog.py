@@ -36,7 +36,7 @@ def builtin_host(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield host
 
 
-def test_the_catalog_is_what_it_was(builtin_host: RunningHost) -> None:
+def test_the_catalog_matches_its_golden_file(builtin_host: RunningHost) -> None:
     response = httpx.get(f"{builtin_host.url}/tools/api")
 
     assert response.status_code == 200
@@ -44,7 +44,7 @@ def test_the_catalog_is_what_it_was(builtin_host: RunningHost) -> None:
     same_as_golden("catalog.json", response.json(), builtin_host.url)
 
 
-def test_openapi_is_what_it_was(builtin_host: RunningHost) -> None:
+def test_openapi_matches_its_golden_file(builtin_host: RunningHost) -> None:
     same_as_golden("openapi.json", httpx.get(f"{builtin_host.url}/openapi.json").json(), builtin_host.url)
 
 
@@ -108,7 +108,7 @@ def test_the_catalog_holds_the_same_descriptor(api: httpx.Client) -> None:
     assert listed == api.get("/tools/text-file/api").json()["data"]
 
 
-def test_an_operators_limit_is_what_the_catalog_says(start: Start) -> None:
+def test_the_catalog_states_the_operators_limit(start: Start) -> None:
     host = start(tools={"text-file": {"rate_limit": "7/minute"}})
 
     assert httpx.get(f"{host.url}/tools/text-file/api").json()["data"]["rateLimit"] == {"requests": 7, "windowSec": 60}
@@ -136,7 +136,7 @@ def test_a_tool_outside_the_plan_is_hidden_and_refused(start: Start) -> None:
     assert httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}).status_code == 404
 
 
-def test_the_brand_key_is_the_operators(start: Start) -> None:
+def test_the_brand_key_comes_from_the_operator(start: Start) -> None:
     host = start(branding={"key": "acme", "name": "Acme", "url": "https://acme.example"})
 
     ok = httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}).json()
@@ -219,7 +219,7 @@ def test_the_text_index_follows_its_convention(api: httpx.Client) -> None:
     )
 
 
-def test_pages_of_tools_are_there_as_markdown(api: httpx.Client) -> None:
+def test_pages_of_tools_are_available_as_markdown(api: httpx.Client) -> None:
     index = api.get("/tools.md")
     assert index.headers["content-type"] == "text/markdown; charset=utf-8"
     links = re.findall(r"^- \[[^\]]+\]\(([^)]+)\): \S", index.text, re.MULTILINE)

@@ -68,7 +68,7 @@ def test_2_7_meta_has_the_types_of_the_contract_in_every_envelope(api: httpx.Cli
         )
 
 
-def test_2_7_the_headers_say_what_meta_says(api: httpx.Client) -> None:
+def test_2_7_the_headers_agree_with_meta(api: httpx.Client) -> None:
     for kind, response in every_kind_of_answer(api).items():
         limit = response.json()["meta"]["rateLimit"]
         assert response.headers["ratelimit-limit"] == str(limit["limit"]), kind
@@ -170,7 +170,7 @@ def test_4_3_binary_is_the_file_with_its_headers(api: httpx.Client, format_: str
     )
 
 
-def test_4_3_no_credential_is_needed_and_a_strange_one_does_no_harm(api: httpx.Client) -> None:
+def test_4_3_no_credential_is_needed_and_an_unknown_one_does_no_harm(api: httpx.Client) -> None:
     for value in (b"Bearer x", b"Basic eDp5", b"Bearer", b"\xff"):
         assert api.post(QR, json={"text": "x"}, headers={b"authorization": value}).status_code == 200
 
@@ -205,7 +205,7 @@ def test_other_requests_have_other_ids(api: httpx.Client) -> None:
     assert len({qr(api, **options)["id"] for options in variants}) == len(variants)
 
 
-def test_identical_requests_at_once_are_rendered_once(start: Start) -> None:
+def test_concurrent_identical_requests_are_rendered_once(start: Start) -> None:
     host = start(builtin_plugins=True)
     with httpx.Client(base_url=host.url, timeout=30) as http, ThreadPoolExecutor(8) as pool:
         body = {"text": "once", "size": 2048}
@@ -229,7 +229,7 @@ def test_8_the_limits_and_the_discount_of_the_qr_code_generator(start: Start) ->
     assert response["meta"]["rateLimit"]["remaining"] == 299
 
 
-def test_a_limit_is_counted_for_each_tool_and_address(start: Start) -> None:
+def test_a_limit_is_counted_for_each_tool_and_ip_address(start: Start) -> None:
     host = start(builtin_plugins=True, server={"trusted_proxies": 1}, tools={"text-file": {"rate_limit": "1/hour"}})
 
     def status(address: str, path: str = TEXT, text: str = "x") -> int:

@@ -56,7 +56,7 @@ def test_an_article_goes_from_a_draft_to_a_page(host: RunningHost) -> None:
     assert "Water at eighty degrees" in httpx.get(published["url"]).text
 
 
-def test_what_needs_a_credential_says_so_where_it_is_used(host: RunningHost) -> None:
+def test_features_that_need_a_credential_say_so_where_they_are_used(host: RunningHost) -> None:
     catalog = host.host.compiled.catalog
     assert "get_keyword_data" not in catalog.plans["free"].mcp_tools
     [hidden] = host.call_tool("get_account_usage")["hidden_tools"]
@@ -71,20 +71,20 @@ def test_search_sources_lead_a_new_person_to_websites(host: RunningHost) -> None
         assert 'class="button" href="/dashboard/websites"' in browser.get("/dashboard/search").html
 
 
-def test_who_leaves_articles_out_leaves_out_what_is_built_on_them(tmp_path: Path) -> None:
+def test_without_articles_the_plugins_built_on_them_are_off(tmp_path: Path) -> None:
     status_by_plugin = statuses(tmp_path, plugins={"content": {"enabled": False}})
     assert {id_ for id_, status in status_by_plugin.items() if status == "disabled"} == {"content", *BUILT_ON_ARTICLES}
     assert status_by_plugin["qr_code_generator"] == "active"
 
 
-def test_what_falls_away_with_another_plugin_says_why(tmp_path: Path) -> None:
+def test_a_plugin_that_is_off_with_another_says_why(tmp_path: Path) -> None:
     app = LoadedApp(settings_for_test({"plugins": {"content": {"enabled": False}}}, tmp_path))
     (record,) = (record for record in app.plugins.records if record.id == "wordpress")
     assert record.error == "it needs content, which the configuration leaves out"
     assert "[plugins.content]" in record.hint
 
 
-def test_what_is_named_but_lacks_what_it_needs_is_still_a_failure(tmp_path: Path) -> None:
+def test_an_enabled_plugin_without_its_requirements_is_still_a_failure(tmp_path: Path) -> None:
     app = LoadedApp(settings_for_test({"plugins": {"content": {"enabled": False}, "ghost": {}}}, tmp_path))
     assert [record.id for record in app.plugins.failed] == ["ghost"]
 
@@ -94,6 +94,6 @@ def test_a_single_connector_can_be_left_out(tmp_path: Path) -> None:
     assert {id_ for id_, status in status_by_plugin.items() if status != "active"} == {"git"}
 
 
-def test_only_what_is_named_is_on_where_the_operator_wants_that(tmp_path: Path) -> None:
+def test_the_operator_can_enable_only_named_plugins(tmp_path: Path) -> None:
     status_by_plugin = statuses(tmp_path, builtin_plugins=False, plugins={"qr_code_generator": {}})
     assert {id_ for id_, status in status_by_plugin.items() if status == "active"} == {"qr_code_generator"}

@@ -50,14 +50,14 @@ def test_concurrent_requests_for_an_image_create_it_once(client: httpx.Client) -
     assert len({response.content for response in responses}) == 1
 
 
-def test_images_cost_nobody_a_request_and_are_stored_nowhere(client: httpx.Client) -> None:
+def test_images_cost_no_request_and_are_not_stored(client: httpx.Client) -> None:
     client.get(f"{IMAGE}/examples/4")
     body = client.post(f"{IMAGE}/api/generate", json=dict(EXAMPLES[4].params)).json()
     assert body["data"]["cached"] is False
     assert body["meta"]["rateLimit"] | {"resetAt": ""} == {"limit": 2, "remaining": 1, "resetAt": ""}
 
 
-def test_the_first_example_is_there_at_full_size_and_choices_are_thumbnails(client: httpx.Client) -> None:
+def test_the_first_example_has_full_size_and_choices_are_thumbnails(client: httpx.Client) -> None:
     large = client.get(f"{IMAGE}/examples/0/large")
     assert Image.open(io.BytesIO(large.content)).size == (1200, 630)
     medium = client.get(f"{IMAGE}/examples/0/medium")
@@ -70,7 +70,7 @@ def test_the_first_example_is_there_at_full_size_and_choices_are_thumbnails(clie
     assert client.get(f"{IMAGE}/examples/1/large").status_code == 404
 
 
-def test_a_page_knows_the_size_of_its_image_once_that_was_made(client: httpx.Client) -> None:
+def test_a_page_knows_the_size_of_its_image_once_it_exists(client: httpx.Client) -> None:
     client.get(f"{IMAGE}/examples/0/large")
     page = LexborHTMLParser(client.get(IMAGE).text)
     image, canvas_room = page.css_first("[data-canvas]"), page.css_first(".canvas-room")
@@ -84,16 +84,16 @@ def test_a_page_knows_the_size_of_its_image_once_that_was_made(client: httpx.Cli
 
 
 @pytest.mark.parametrize("number", [len(EXAMPLES), -1, "x", "0x1", 10**9, "1.0", "%31%30"])
-def test_there_is_nothing_at_other_addresses(client: httpx.Client, number: object) -> None:
+def test_other_urls_are_not_found(client: httpx.Client, number: object) -> None:
     assert client.get(f"{IMAGE}/examples/{number}").status_code == 404
 
 
-def test_every_tool_that_makes_images_has_images_without_saying_so(client: httpx.Client) -> None:
+def test_every_tool_that_produces_images_has_example_images_by_default(client: httpx.Client) -> None:
     assert client.get("/tools/qr-code-generator/examples/0").status_code == 200
     assert client.get("/tools/none-such/examples/0").status_code == 404
 
 
-def test_an_address_of_the_page_is_good_for_ever(client: httpx.Client) -> None:
+def test_image_urls_of_the_page_may_be_cached_for_ever(client: httpx.Client) -> None:
     page = client.get(IMAGE).text
     url = unescape(re.findall(r'src="([^"]*/examples/0/large\?[^"]*)"', page)[0])
     assert "immutable" in client.get(url).headers["cache-control"]

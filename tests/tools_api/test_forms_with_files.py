@@ -70,7 +70,7 @@ def value(page: LexborHTMLParser, name: str) -> str:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-def test_the_content_of_a_file_says_what_it_is(host: RunningHost, kind: str) -> None:
+def test_the_type_of_a_file_comes_from_its_content(host: RunningHost, kind: str) -> None:
     status, page = post(host, "qr-code-generator", {"text": "hello"}, logo=image(kind))
     assert (status, error_of(page)) == (200, "")
     assert value(page, "logo").startswith(f"data:image/{kind.lower()};base64,")
@@ -91,7 +91,7 @@ def test_the_content_of_a_file_says_what_it_is(host: RunningHost, kind: str) -> 
     ],
     ids=["empty", "no image", "of another kind", "too large and cut off", "of too many pixels", "cut off"],
 )
-def test_what_is_wrong_with_a_file_is_beside_its_field_and_nothing_typed_is_lost(
+def test_problems_of_a_file_are_beside_its_field_and_no_input_is_lost(
     host: RunningHost, make: Callable[[], bytes], problem: str
 ) -> None:
     status, page = post(host, "qr-code-generator", {"text": "hello", "margin": "7"}, logo=make())
@@ -101,7 +101,7 @@ def test_what_is_wrong_with_a_file_is_beside_its_field_and_nothing_typed_is_lost
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-def test_an_image_that_is_too_large_is_made_smaller(host: RunningHost, kind: str) -> None:
+def test_an_image_that_is_too_large_is_downscaled(host: RunningHost, kind: str) -> None:
     content = photo(2600, kind) if kind == "PNG" else photo(2600, kind, quality=95)
     assert len(content) > 400_000
     status, page = post(
@@ -118,7 +118,7 @@ def test_an_image_that_is_too_large_is_made_smaller(host: RunningHost, kind: str
     assert max(green, blue) < 60
 
 
-def test_a_photo_is_made_smaller_the_right_way_up(host: RunningHost) -> None:
+def test_a_photo_is_downscaled_the_right_way_up(host: RunningHost) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # rotated by 90 degrees
     content = photo(2600, "JPEG", quality=95, exif=exif)
@@ -127,7 +127,7 @@ def test_a_photo_is_made_smaller_the_right_way_up(host: RunningHost) -> None:
     assert smaller.height == 2 * smaller.width
 
 
-def test_making_images_smaller_has_a_limit(tmp_path: Path) -> None:
+def test_downscaling_images_has_a_limit(tmp_path: Path) -> None:
     config = {"builtin_plugins": False, "plugins": {"image_generator": {}}, "previews": {"rate_limit": "15/hour"}}
     form, content = {"template": "og", "props.title": "Sea"}, photo(1300, "JPEG", quality=95)
     with RunningHost(settings_for_test(config, tmp_path)) as running:
@@ -145,7 +145,7 @@ def test_making_images_smaller_has_a_limit(tmp_path: Path) -> None:
         assert (status, error_of(page)) == (200, "")
 
 
-def test_an_svg_cannot_be_made_smaller(host: RunningHost) -> None:
+def test_an_svg_cannot_be_downscaled(host: RunningHost) -> None:
     drawing = b"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 9'><!--" + b"-" * 400_000 + b"--></svg>"
     status, page = post(host, "favicon-generator", {"content": "P"}, image=drawing)
     assert status == 400
@@ -155,7 +155,7 @@ def test_an_svg_cannot_be_made_smaller(host: RunningHost) -> None:
     assert "larger images are made smaller, except SVG" in plain
 
 
-def test_a_file_is_kept_where_something_else_is_wrong(host: RunningHost) -> None:
+def test_a_file_is_kept_if_another_field_is_invalid(host: RunningHost) -> None:
     status, page = post(host, "qr-code-generator", {"text": "hello", "margin": "99"}, logo=image())
     assert status == 400
     assert "between 0 and 16" in error_of(page)
@@ -178,7 +178,7 @@ def test_an_svg_is_a_file_too_and_a_photo_belongs_to_a_template(host: RunningHos
     assert value(page, "props.imageUrl").startswith("data:image/png;base64,")
 
 
-def test_files_that_are_too_large_together_are_as_much_as_the_api_takes(host: RunningHost) -> None:
+def test_the_total_size_of_files_is_limited_as_in_the_api(host: RunningHost) -> None:
     photo = image() + bytes(120_000)
     status, page = post(
         host,
@@ -191,7 +191,7 @@ def test_files_that_are_too_large_together_are_as_much_as_the_api_takes(host: Ru
     assert value(page, "props.title") == "Sea"
 
 
-def test_a_text_is_no_file_and_a_form_has_an_end(host: RunningHost) -> None:
+def test_a_text_is_not_a_file_and_a_form_has_an_end(host: RunningHost) -> None:
     status, page = post(host, "qr-code-generator", {}, text=b"hello")
     assert (status, error_of(page)) == (400, "Takes a text, not a file")
     status, page = post(host, "qr-code-generator", {"text": "hello"}, logo=bytes(9_000_000))
@@ -239,7 +239,7 @@ def test_hostile_forms_are_refused(host: RunningHost, content_type: str, body: b
     assert problem in response.text
 
 
-def test_names_and_texts_are_as_browsers_write_them() -> None:
+def test_names_and_texts_are_parsed_as_browsers_write_them() -> None:
     body = part('Content-Disposition: form-data; name="a%22b%0D%0Aé"'.encode(), "Grüße".encode())
     body += part(TEXT + b'; filename=""', b"") + part(b'content-disposition:form-data;name="file"; filename="x\\"y"')
     form = parse_multipart('multipart/form-data; charset=utf-8; boundary="b"', body + b"--b--\r\n", 3)

@@ -49,7 +49,7 @@ def gate(host: RunningHost, folder: Path, name: str, headers: dict[str, str]) ->
     ],
     ids=["a time-out", "a memory kill", "a late refusal", "a lost worker", "a failure of the tool"],
 )
-def test_a_stranger_pays_for_runs_that_the_request_made_fail(
+def test_an_anonymous_caller_pays_for_runs_that_fail_because_of_the_request(
     tmp_path: Path, tool: str, way: str, status: int, cost: int
 ) -> None:
     with tool_host(tmp_path) as host, httpx.Client(base_url=host.url, timeout=30) as http:
@@ -60,7 +60,7 @@ def test_a_stranger_pays_for_runs_that_the_request_made_fail(
     assert (after.status_code, left(after)) == (400, before - cost)
 
 
-def test_a_stranger_cannot_go_on_past_the_limit_with_runs_that_time_out(tmp_path: Path) -> None:
+def test_runs_that_time_out_count_towards_the_limit(tmp_path: Path) -> None:
     with (
         tool_host(tmp_path, tools={"impatient": {"rate_limit": "2/hour"}}) as host,
         httpx.Client(base_url=host.url, timeout=30) as http,
@@ -69,7 +69,7 @@ def test_a_stranger_cannot_go_on_past_the_limit_with_runs_that_time_out(tmp_path
     assert statuses == [503, 503, 429]
 
 
-def test_a_stranger_pays_for_previews_that_time_out(tmp_path: Path) -> None:
+def test_an_anonymous_caller_pays_for_previews_that_time_out(tmp_path: Path) -> None:
     preview = "/tools/impatient/preview"
     with tool_host(tmp_path) as host, httpx.Client(base_url=host.url, timeout=30) as http:
         before = left(http.post(preview, json={"way": "refuse"}))
@@ -78,7 +78,7 @@ def test_a_stranger_pays_for_previews_that_time_out(tmp_path: Path) -> None:
     assert left(failed) <= before - 3
 
 
-def test_a_stranger_cannot_fill_the_queue_of_the_workers(tmp_path: Path) -> None:
+def test_an_anonymous_caller_cannot_fill_the_queue_of_the_workers(tmp_path: Path) -> None:
     config: dict[str, Any] = {"server": {"trusted_proxies": 1}, "executors": {"processes": 1, "process_queue": 3}}
     with tool_host(tmp_path, **config) as host, ThreadPoolExecutor(8) as pool:
         first = pool.submit(gate, host, tmp_path, "one", ATTACKER)
@@ -100,7 +100,7 @@ def test_a_stranger_cannot_fill_the_queue_of_the_workers(tmp_path: Path) -> None
     assert later.status_code == 200
 
 
-def test_a_stranger_with_a_whole_ipv6_network_is_one_caller(tmp_path: Path) -> None:
+def test_an_anonymous_ipv6_network_is_one_caller(tmp_path: Path) -> None:
     config: dict[str, Any] = {"server": {"trusted_proxies": 1}, "limits": {"anonymous_concurrency": 1}}
     with tool_host(tmp_path, **config) as host, ThreadPoolExecutor(2) as pool:
         first = pool.submit(gate, host, tmp_path, "one", {"x-forwarded-for": "2001:db8:1:2::1"})
@@ -112,7 +112,7 @@ def test_a_stranger_with_a_whole_ipv6_network_is_one_caller(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("cache_seconds", [0, 3600])
-def test_a_stranger_who_hangs_up_does_not_make_room_for_more(tmp_path: Path, cache_seconds: int) -> None:
+def test_hanging_up_does_not_free_a_slot(tmp_path: Path, cache_seconds: int) -> None:
     config = {"limits": {"anonymous_concurrency": 1}, "tools": {"gate": {"cache_seconds": cache_seconds}}}
     with tool_host(tmp_path, **config) as host:
         body = {"gate": str(tmp_path / "gate"), "log": str(tmp_path / "one")}
@@ -126,7 +126,7 @@ def test_a_stranger_who_hangs_up_does_not_make_room_for_more(tmp_path: Path, cac
     assert refused.status_code == 503
 
 
-def test_identical_calls_of_one_client_count_as_one_run(tmp_path: Path) -> None:
+def test_identical_calls_of_a_client_count_as_one_run(tmp_path: Path) -> None:
     with tool_host(tmp_path) as host, ThreadPoolExecutor(8) as pool:
         calls: list[Future[httpx.Response]] = [pool.submit(gate, host, tmp_path, "one", {}) for _ in range(8)]
         until((tmp_path / "one").exists)
@@ -134,7 +134,7 @@ def test_identical_calls_of_one_client_count_as_one_run(tmp_path: Path) -> None:
         assert {call.result().status_code for call in calls} == {200}
 
 
-def test_cached_results_are_served_beside_runs_under_way(tmp_path: Path) -> None:
+def test_cached_results_are_served_during_runs(tmp_path: Path) -> None:
     with (
         tool_host(tmp_path, limits={"anonymous_concurrency": 1}) as host,
         ThreadPoolExecutor(1) as pool,

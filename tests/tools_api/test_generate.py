@@ -40,7 +40,7 @@ def test_the_envelope_has_every_field_of_the_contract(api: httpx.Client) -> None
     assert set(body["pressroom"]) == {"name", "tagline", "url", "mcpUrl", "docsUrl"}
 
 
-def test_the_address_lives_for_three_hours_and_gives_the_file(api: httpx.Client) -> None:
+def test_the_url_is_valid_for_three_hours_and_returns_the_file(api: httpx.Client) -> None:
     data = api.post(QR, json={"text": "three hours"}).json()["data"]
 
     lifetime = moment(data["expiresAt"]) - datetime.now(UTC)
@@ -51,7 +51,7 @@ def test_the_address_lives_for_three_hours_and_gives_the_file(api: httpx.Client)
     assert file.content.startswith(b"\x89PNG\r\n\x1a\n")
 
 
-def test_binary_gives_the_bytes_with_their_headers(api: httpx.Client) -> None:
+def test_binary_returns_the_bytes_with_their_headers(api: httpx.Client) -> None:
     url = api.post(QR, json={"text": "bytes"}).json()["data"]
     response = api.post(QR, json={"text": "bytes", "response": "binary"})
 
@@ -70,7 +70,7 @@ def test_binary_that_was_rendered_now_is_a_miss(api: httpx.Client) -> None:
     assert response.headers["x-cache"] == "MISS"
 
 
-def test_svg_is_served_as_svg_and_can_run_nothing(api: httpx.Client) -> None:
+def test_svg_is_served_as_svg_and_cannot_run_scripts(api: httpx.Client) -> None:
     response = api.post(QR, json={"text": "svg", "format": "svg", "response": "binary"})
 
     assert response.headers["content-type"] == "image/svg+xml"

@@ -74,7 +74,7 @@ def test_an_altered_url_is_refused(api: httpx.Client, alter: Callable[[str], str
     assert response.headers["cache-control"] == "no-store"
 
 
-def test_what_cannot_be_drawn_gets_no_link(api: httpx.Client) -> None:
+def test_a_design_that_cannot_be_rendered_gets_no_link(api: httpx.Client) -> None:
     refused = api.post(f"{QR}/link", json={"text": "hi", "size": 9})
     assert refused.json()["error"] == api.post(f"{QR}/api/generate", json={"text": "hi", "size": 9}).json()["error"]
     assert api.post("/tools/none-such/link", json={}).status_code == 404
@@ -109,7 +109,7 @@ def test_the_operator_withdraws_an_image(start: Start, client: Client) -> None:
         pytest.param({**MENU, "fgColor": "#000"}, id="a colour that is written otherwise"),
     ],
 )
-def test_what_the_operator_withdrew_gets_no_other_url(start: Start, client: Client, again: dict[str, object]) -> None:
+def test_a_withdrawn_image_cannot_get_another_url(start: Start, client: Client, again: dict[str, object]) -> None:
     key = "0123456789abcdef" * 2
     before = client(start(builtin_plugins=True, secret_key=key))
     url = link(before, MENU)
@@ -125,7 +125,7 @@ def test_the_operator_switches_permanent_urls_off(start: Start, client: Client) 
     assert "Permanent link" not in http.get(QR).text
 
 
-def test_only_images_that_are_drawn_anew_are_counted(start: Start, client: Client) -> None:
+def test_only_images_that_are_rendered_again_are_counted(start: Start, client: Client) -> None:
     http = client(start(builtin_plugins=True, image_links={"rate_limit": "1/hour"}, cache={"seconds": 0}))
     urls = [link(http, {"text": str(number)}) for number in range(2)]
     assert [http.get(url).status_code for url in urls] == [200, 429]
@@ -135,7 +135,7 @@ def test_only_images_that_are_drawn_anew_are_counted(start: Start, client: Clien
     assert [cached.get(url).status_code for _ in range(3)] == [200, 200, 200]
 
 
-def test_a_design_that_the_tool_no_longer_takes_is_refused_as_documented(start: Start, client: Client) -> None:
+def test_a_design_that_the_tool_no_longer_accepts_is_refused_as_documented(start: Start, client: Client) -> None:
     host = start(builtin_plugins=True)
     http = client(host)
     before_an_update = DesignSigner(signing_secret(host.host.settings)).query("qr-code-generator", {**MENU, "size": 9})

@@ -41,7 +41,7 @@ def test_ten_cached_requests_cost_one(start: Start, client: Client) -> None:
     assert lefts == [19, *[18] * 10, 17]
 
 
-def test_past_the_limit_comes_a_429_that_says_how_long_to_wait(start: Start, client: Client) -> None:
+def test_past_the_limit_a_429_says_how_long_to_wait(start: Start, client: Client) -> None:
     http = client(start(tools={"text-file": {"rate_limit": "2/hour"}}))
     for number in range(2):
         assert http.post(TEXT, json={"text": str(number)}).status_code == 200
@@ -78,7 +78,7 @@ def test_a_cached_request_still_fits_where_a_new_one_does_not(start: Start, clie
     ],
     ids=["invalid", "internal error", "worker lost"],
 )
-def test_a_request_that_is_refused_or_meets_a_failure_costs_nothing(
+def test_a_refused_or_failed_request_costs_nothing(
     start: Start, client: Client, path: str, body: dict[str, str], status: int
 ) -> None:
     http = client(start())
@@ -92,7 +92,7 @@ def test_a_request_that_is_refused_or_meets_a_failure_costs_nothing(
     assert remaining(http.post(path, json={**good, "response": "url"})) == before - 1  # a tenth, rounded down
 
 
-def test_tools_and_addresses_are_counted_apart(start: Start, client: Client) -> None:
+def test_tools_and_ip_addresses_are_counted_separately(start: Start, client: Client) -> None:
     host = start(server={"trusted_proxies": 1}, tools={"text-file": {"rate_limit": "1/hour"}})
     first, second = (client(host, headers={"x-forwarded-for": address}) for address in ("192.0.2.1", "192.0.2.2"))
 
@@ -102,7 +102,9 @@ def test_tools_and_addresses_are_counted_apart(start: Start, client: Client) -> 
     assert first.post(UNRULY, json={"way": "fine"}).status_code == 200
 
 
-def test_accounts_behind_one_address_are_counted_apart_each_with_all_its_keys(start: Start, client: Client) -> None:
+def test_accounts_behind_one_ip_address_are_counted_separately_with_all_their_keys(
+    start: Start, client: Client
+) -> None:
     host = start(server={"trusted_proxies": 1}, tools={"text-file": {"rate_limit": "1/hour"}})
     ada, eve = client_of(host, "ada@example.com"), client_of(host, "eve@example.com")
 
@@ -150,7 +152,7 @@ def wait_for(path: Path) -> None:
         time.sleep(0.01)
 
 
-def test_identical_requests_at_the_same_time_are_rendered_once(start: Start, tmp_path: Path) -> None:
+def test_concurrent_identical_requests_are_rendered_once(start: Start, tmp_path: Path) -> None:
     host = start()
     body = {"gate": str(tmp_path / "gate"), "log": str(tmp_path / "log")}
 
@@ -170,7 +172,7 @@ def test_identical_requests_at_the_same_time_are_rendered_once(start: Start, tmp
     assert sorted(cached) == [False] + [True] * 19
 
 
-def test_a_client_that_leaves_does_not_spoil_it_for_the_others(start: Start, tmp_path: Path) -> None:
+def test_a_client_that_disconnects_does_not_affect_the_others(start: Start, tmp_path: Path) -> None:
     host = start()
     body = {"gate": str(tmp_path / "gate"), "log": str(tmp_path / "log")}
 
@@ -186,7 +188,7 @@ def test_a_client_that_leaves_does_not_spoil_it_for_the_others(start: Start, tmp
     assert (tmp_path / "log").read_text() == "run\n"
 
 
-def test_a_file_that_vanished_is_rendered_again(start: Start, client: Client) -> None:
+def test_a_missing_file_is_rendered_again(start: Start, client: Client) -> None:
     host = start()
     http = client(host)
     first = http.post(TEXT, json={"text": "gone"}).json()["data"]
@@ -200,7 +202,7 @@ def test_a_file_that_vanished_is_rendered_again(start: Start, client: Client) ->
     assert (binary.text, binary.headers["x-cache"]) == ("gone", "HIT")
 
 
-def test_a_cache_that_is_switched_off_renders_each_time(start: Start, client: Client) -> None:
+def test_with_the_cache_off_each_request_is_rendered(start: Start, client: Client) -> None:
     http = client(start(tools={"text-file": {"cache_seconds": 0}}))
 
     responses = [http.post(TEXT, json={"text": "fresh"}) for _ in range(2)]
@@ -209,7 +211,7 @@ def test_a_cache_that_is_switched_off_renders_each_time(start: Start, client: Cl
     assert [remaining(response) for response in responses] == [19, 18]
 
 
-def test_after_a_restart_the_old_address_still_works(start: Start, client: Client, tmp_path: Path) -> None:
+def test_after_a_restart_the_old_url_still_works(start: Start, client: Client, tmp_path: Path) -> None:
     first = start(tmp_path / "kept")
     url = httpx.URL(client(first).post(TEXT, json={"text": "lasting"}).json()["data"]["url"])
     first.__exit__(None, None, None)
@@ -219,7 +221,7 @@ def test_after_a_restart_the_old_address_still_works(start: Start, client: Clien
     assert client(second).get(f"{second.url}{url.raw_path.decode()}").text == "lasting"
 
 
-def test_the_reset_is_the_moment_at_which_one_more_is_free(start: Start, client: Client) -> None:
+def test_the_reset_is_the_time_at_which_one_more_request_is_allowed(start: Start, client: Client) -> None:
     http = client(start(tools={"text-file": {"rate_limit": "1/4s"}}))
     http.post(TEXT, json={"text": "now"})
     refused = http.post(TEXT, json={"text": "later"})

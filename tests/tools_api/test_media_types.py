@@ -118,7 +118,7 @@ def test_a_file_of_a_declared_type_is_delivered_and_saved(host: RunningHost, med
         assert binary.headers["x-content-type-options"] == "nosniff"
 
 
-def test_a_known_type_beside_them_is_shown_in_place(host: RunningHost) -> None:
+def test_a_known_type_beside_them_is_shown_inline(host: RunningHost) -> None:
     data = export(host, "application/pdf").json()["data"]
     assert httpx.get(data["url"]).headers["content-disposition"].startswith("inline;")
 
@@ -135,7 +135,7 @@ def test_catalog_openapi_and_page_name_the_types(host: RunningHost) -> None:
     assert ".csv?expires=" in page.text
 
 
-def test_an_audio_file_is_heard_and_linked_over_mcp(host: RunningHost) -> None:
+def test_an_audio_file_is_embedded_and_linked_over_mcp(host: RunningHost) -> None:
     peer = Peer(host, account(host))
     for _ in range(2):  # rendered, then served from the cache
         text, audio, link = peer.call("export", {"kind": "audio/mpeg"}, **NEW)["content"]
@@ -168,7 +168,7 @@ def test_a_generator_may_embed_its_file_in_results_for_models(host: RunningHost)
     ]
 
 
-def test_a_tool_links_to_resources_where_the_client_knows_links(host: RunningHost) -> None:
+def test_a_tool_links_to_resources_if_the_client_supports_links(host: RunningHost) -> None:
     peer = Peer(host, account(host))
     text, _, first, second = peer.call("link", {"kind": "x"}, **NEW)["content"]
     assert text["text"] == "There it is."

@@ -94,7 +94,7 @@ def note(client: httpx.Client, log: Path, text: str, response: str = "binary") -
     return client.post("/tools/note/api/generate", json=body)
 
 
-def test_what_is_prepared_in_the_server_reaches_the_worker(client: httpx.Client, log: Path) -> None:
+def test_data_prepared_in_the_server_reaches_the_worker(client: httpx.Client, log: Path) -> None:
     prepared, _, worker = note(client, log, "a").text.partition(") ")
     server, plugin, before = prepared.removeprefix("(").split(", ")
     assert (plugin, before) == ("'notes'", "None")
@@ -102,7 +102,7 @@ def test_what_is_prepared_in_the_server_reaches_the_worker(client: httpx.Client,
     assert worker.split()[0] != server
 
 
-def test_nothing_is_prepared_for_a_result_that_is_there(client: httpx.Client, log: Path) -> None:
+def test_nothing_is_prepared_for_a_cached_result(client: httpx.Client, log: Path) -> None:
     assert note(client, log, "b").headers["x-cache"] == "MISS"
     assert note(client, log, "b").headers["x-cache"] == "HIT"
     assert log.read_text() == "prepared\n"
@@ -123,9 +123,7 @@ def test_identical_calls_share_a_preparation(client: httpx.Client, log: Path) ->
         ("stubborn", 500, "internal_error"),
     ],
 )
-def test_a_preparation_that_does_not_work_costs_nothing(
-    client: httpx.Client, log: Path, text: str, status: int, code: str
-) -> None:
+def test_a_failed_preparation_costs_nothing(client: httpx.Client, log: Path, text: str, status: int, code: str) -> None:
     before = note(client, log, "first").headers["ratelimit-remaining"]
     response = note(client, log, text)
     assert (response.status_code, response.json()["error"]["code"]) == (status, code)
@@ -133,14 +131,14 @@ def test_a_preparation_that_does_not_work_costs_nothing(
     assert "ZeroDivision" not in response.text
 
 
-def test_a_preparation_that_runs_out_of_time_costs_what_a_run_costs(client: httpx.Client, log: Path) -> None:
+def test_a_preparation_that_times_out_costs_as_much_as_a_run(client: httpx.Client, log: Path) -> None:
     before = int(note(client, log, "first").headers["ratelimit-remaining"])
     response = note(client, log, "hang")
     assert (response.status_code, response.json()["error"]["code"]) == (503, "timeout")
     assert int(response.headers["ratelimit-remaining"]) == before - 1
 
 
-def test_it_can_fetch_but_not_from_within(client: httpx.Client, log: Path) -> None:
+def test_it_can_fetch_but_not_from_private_networks(client: httpx.Client, log: Path) -> None:
     response = note(client, log, "fetch")
     assert response.json()["error"]["message"] == "text: 127.0.0.1 is not on the public internet"
 
@@ -154,7 +152,7 @@ def test_warnings_are_in_a_header(client: httpx.Client, log: Path, response: str
         assert reply.json()["data"]["warnings"] == ["Größe", "line\nbreak"]
 
 
-def test_warnings_that_are_too_long_are_cut(client: httpx.Client, log: Path) -> None:
+def test_warnings_that_are_too_long_are_truncated(client: httpx.Client, log: Path) -> None:
     response = note(client, log, "ü" * 1000 + "|" + "|".join("ß" * 50 for _ in range(18)))
     header = response.headers["x-warnings"]
     assert len(header) <= 4000

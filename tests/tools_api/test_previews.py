@@ -41,7 +41,7 @@ def test_pages_name_the_detected_language_and_the_api_has_its_id(api: httpx.Clie
     assert api.post("/tools/code-to-image/api/generate", json=code).json()["data"]["language"] == "cpp"
 
 
-def test_a_preview_says_where_its_text_can_be_edited(api: httpx.Client) -> None:
+def test_a_preview_lists_where_its_text_can_be_edited(api: httpx.Client) -> None:
     response = api.post("/tools/code-to-image/preview", json={"code": "a\nb", "scale": 4, "padding": 20})
     editable = json.loads(response.headers["x-editable-text"])
     assert (editable["param"], editable["rows"], editable["imageWidth"]) == ("code", 2, 900)
@@ -49,7 +49,7 @@ def test_a_preview_says_where_its_text_can_be_edited(api: httpx.Client) -> None:
     assert "x-editable-text" not in api.post(f"{QR}/preview", json={"text": "hi"}).headers
 
 
-def test_a_file_that_is_no_image_is_previewed_by_the_image_of_it(api: httpx.Client) -> None:
+def test_a_file_other_than_an_image_is_previewed_by_its_image(api: httpx.Client) -> None:
     response = api.post("/tools/favicon-generator/preview", json={"content": "P"})
     assert Image.open(io.BytesIO(response.content)).size == (228, 180)
 
@@ -85,7 +85,7 @@ def test_other_requests_are_refused(api: httpx.Client) -> None:
     assert (embedded.status_code, embedded.json()["error"]["code"]) == (403, "forbidden")
 
 
-def test_previews_have_a_budget_of_their_own(start: Start, client: Client) -> None:
+def test_previews_have_their_own_budget(start: Start, client: Client) -> None:
     host = start(
         builtin_plugins=True, previews={"rate_limit": "3/hour"}, tools={"qr-code-generator": {"rate_limit": "2/hour"}}
     )
@@ -109,7 +109,7 @@ def test_previews_leave_nothing_behind(start: Start, client: Client, tmp_path: P
     assert http.post(f"{QR}/api/generate", json={"text": "0"}).json()["data"]["cached"] is False
 
 
-def test_a_large_image_is_made_smaller(start: Start, client: Client) -> None:
+def test_a_large_image_is_downscaled(start: Start, client: Client) -> None:
     http = client(start(builtin_plugins=True, previews={"max_pixels": 65_536}))
     response = http.post(f"{QR}/preview", json={"text": "hi", "size": 2048})
     width, height = Image.open(io.BytesIO(response.content)).size
@@ -117,7 +117,9 @@ def test_a_large_image_is_made_smaller(start: Start, client: Client) -> None:
     assert json.loads(response.headers["x-details"])["size"] == 2048
 
 
-def test_a_page_has_one_preview_under_way_and_real_calls_pass_it(start: Start, client: Client, tmp_path: Path) -> None:
+def test_a_page_has_one_preview_at_a_time_and_real_calls_overtake_it(
+    start: Start, client: Client, tmp_path: Path
+) -> None:
     http = client(start(builtin_plugins=True, executors={"processes": 2, "threads": 2}))
     gate, log = tmp_path / "gate", tmp_path / "log"
     body = {"gate": str(gate), "log": str(log)}

@@ -76,7 +76,7 @@ def test_a_full_queue_is_refused_at_once(start: Start, tmp_path: Path) -> None:
         assert response.json()["meta"]["rateLimit"]["limit"] == 1000
 
 
-def test_sigterm_finishes_what_is_in_flight_and_takes_nothing_new(tmp_path: Path) -> None:
+def test_on_sigterm_running_requests_finish_and_new_ones_are_refused(tmp_path: Path) -> None:
     gate, log = tmp_path / "gate", tmp_path / "log"
     with serving(tmp_path / "server") as server, ThreadPoolExecutor(1) as pool:
         call = pool.submit(httpx.post, server.url + GATE, json={"gate": str(gate), "log": str(log)}, timeout=30)
@@ -96,7 +96,7 @@ def test_sigterm_finishes_what_is_in_flight_and_takes_nothing_new(tmp_path: Path
         assert server.process.wait(30) == 0
 
 
-def test_a_second_server_on_the_same_port_says_so(tmp_path: Path) -> None:
+def test_a_second_server_on_the_same_port_is_reported(tmp_path: Path) -> None:
     with serving(tmp_path / "one") as server:
         port = server.url.rpartition(":")[2]
         second = subprocess.run(

@@ -129,7 +129,7 @@ def test_hook_generators(plugins: Plugins) -> None:
     assert shout(host, response="binary").text == "HELLO for all"
 
 
-def test_an_error_of_a_generators_own_has_its_own_code_and_status(plugins: Plugins) -> None:
+def test_a_generators_own_error_has_its_own_code_and_status(plugins: Plugins) -> None:
     source = """
 class FeedUnavailable(CallError):
     code = "feed_unavailable"
@@ -195,7 +195,7 @@ def pressroom_authenticators():
 
 
 @pytest.mark.parametrize("others", [{}, {"authorization": "Basic YTpi"}, {"authorization": "Bearer dummy"}])
-def test_an_authenticator_may_look_at_any_header(plugins: Plugins, others: dict[str, str]) -> None:
+def test_an_authenticator_may_read_any_header(plugins: Plugins, others: dict[str, str]) -> None:
     host = plugins.start(COMPANY_KEY)
 
     def shout_with(**headers: str) -> httpx.Response:
@@ -258,7 +258,7 @@ def test_cookies_can_be_the_credential_on_every_request_in_the_operators_order(p
     assert [listed(cookie).status_code for cookie in ("year=forged", "theme=dark")] == [401, 401]
 
 
-def test_a_header_that_is_sent_twice_is_not_read_as_either(plugins: Plugins) -> None:
+def test_a_duplicate_header_is_not_read(plugins: Plugins) -> None:
     """A header that a client sends twice, or in addition to the proxy's, is not mistaken for the proxy's."""
     host = plugins.start(COMPANY_KEY)
 
@@ -293,7 +293,7 @@ def test_callers_without_an_account_can_request_their_plan(plugins: Plugins) -> 
     assert usage["usage"]["images_generated"]["left"] == 5
 
 
-def test_an_authenticator_that_fails_lets_nobody_in(plugins: Plugins) -> None:
+def test_a_failing_authenticator_admits_no_caller(plugins: Plugins) -> None:
     host = plugins.start(AUTHENTICATOR)
 
     assert code(shout(host, bearer="badge_broken")) == (500, "internal_error")
@@ -409,7 +409,7 @@ def pressroom_authorizers():
 
 
 @pytest.mark.parametrize("result", ["1 / 0", "object()"])
-def test_an_authorizer_that_fails_lets_nobody_through(plugins: Plugins, result: str) -> None:
+def test_a_failing_authorizer_refuses_everyone(plugins: Plugins, result: str) -> None:
     source = f"""
 async def broken(caller, tool):
     return {result}
@@ -441,7 +441,7 @@ def pressroom_rate_limits():
     assert descriptor["rateLimit"] == {"requests": 100, "windowSec": 3600}
 
 
-def test_what_one_limit_refuses_costs_nothing_of_the_others(plugins: Plugins) -> None:
+def test_a_call_refused_by_one_limit_costs_nothing_of_the_others(plugins: Plugins) -> None:
     source = """
 @hookimpl
 def pressroom_rate_limits():
@@ -463,7 +463,7 @@ def pressroom_rate_limits():
     assert status.remaining == 49
 
 
-def test_a_limits_key_that_fails_is_an_error_that_costs_nothing(plugins: Plugins) -> None:
+def test_a_failing_key_function_of_a_limit_is_an_error_that_costs_nothing(plugins: Plugins) -> None:
     source = """
 BROKEN = []
 
@@ -526,7 +526,7 @@ def test_a_limit_and_a_cache_rule_of_a_plugin_replace_those_of_the_host(plugins:
     assert tool.cache.seconds == 200_000
 
 
-def test_a_limit_and_a_cache_rule_that_nobody_chose_add_to_those_of_the_host(plugins: Plugins) -> None:
+def test_a_limit_and_a_cache_rule_that_are_not_selected_add_to_those_of_the_host(plugins: Plugins) -> None:
     host = plugins.start(LONG_AND_GENEROUS)
 
     assert shout(host).json()["meta"]["rateLimit"]["limit"] == 100
@@ -538,7 +538,7 @@ def test_a_limit_and_a_cache_rule_that_nobody_chose_add_to_those_of_the_host(plu
     ("section", "key", "name", "meant"),
     [("limits", "default_limit", "generos", "generous"), ("cache", "default_rule", "lang", "long")],
 )
-def test_a_limit_or_cache_rule_that_nobody_offers_stops_the_start(
+def test_an_unknown_limit_or_cache_rule_stops_the_start(
     plugins: Plugins, section: str, key: str, name: str, meant: str
 ) -> None:
     with pytest.raises(ConfigError, match=rf"{section}\.{key}: there is no '{name}'") as exc_info:
@@ -546,7 +546,7 @@ def test_a_limit_or_cache_rule_that_nobody_offers_stops_the_start(
     assert exc_info.value.hint == f"did you mean {meant!r}?"
 
 
-def test_doctor_tells_what_a_replaced_limit_leaves_without_effect(plugins: Plugins, tmp_path: Path) -> None:
+def test_doctor_reports_what_has_no_effect_because_of_a_replaced_limit(plugins: Plugins, tmp_path: Path) -> None:
     plugins.write(LONG_AND_GENEROUS)
     config = (
         "[limits]\ndefault_limit = 'generous'\n[cache]\ndefault_rule = 'short'\n"
@@ -590,7 +590,7 @@ def pressroom_branding():
 
 
 @pytest.mark.parametrize("block", ["1 / 0", "{'name': object()}", "None"])
-def test_a_brander_that_fails_is_left_out_with_its_plugin(plugins: Plugins, block: str) -> None:
+def test_a_failing_brander_is_left_out_with_its_plugin(plugins: Plugins, block: str) -> None:
     source = f"""
 @hookimpl
 def pressroom_branding():
@@ -627,7 +627,7 @@ def pressroom_backends():
 @pytest.mark.parametrize(
     "factory", ["lambda settings: 1 / 0", "lambda settings: object()", "lambda settings: Unopenable()"]
 )
-def test_a_backend_that_fails_stops_the_start_with_a_sentence(plugins: Plugins, factory: str) -> None:
+def test_a_failing_backend_stops_the_start_with_a_clear_error(plugins: Plugins, factory: str) -> None:
     source = f"""
 class Unopenable:
     async def open(self): raise RuntimeError("no")
@@ -692,7 +692,7 @@ def pressroom_backends():
 @pytest.mark.parametrize(
     "faults", [("hang", "panic", "error"), ("cancel", "leave", "told"), ("panic", "told", "stubborn")]
 )
-def test_a_backend_that_fails_to_close_is_named_and_keeps_nothing_from_closing(
+def test_a_backend_that_fails_to_close_is_named_and_does_not_stop_the_others_from_closing(
     plugins: Plugins, faults: tuple[str, str, str]
 ) -> None:
     source = CLOSING
@@ -758,7 +758,7 @@ async def page_by_post(request):
     "path",
     ["/tools", "/tools/", "/tools/shout", "/tools/<x>/api", "/tools/shout/api/generate", "/", "/metrics", "/llms.txt"],
 )
-def test_a_route_cannot_take_over_an_address_of_the_host(plugins: Plugins, path: str) -> None:
+def test_a_route_cannot_take_over_a_path_of_the_host(plugins: Plugins, path: str) -> None:
     source = f"""
 async def page(request):
     return HttpResponse(b"taken over")
@@ -805,7 +805,7 @@ def pressroom_index_entries():
     assert "Be brief." not in "\n".join(lines)
 
 
-def test_entries_with_a_date_come_first_and_texts_are_read_only_for_the_full_index(plugins: Plugins) -> None:
+def test_dated_entries_are_first_and_texts_are_only_read_for_the_full_index(plugins: Plugins) -> None:
     source = """
 from datetime import UTC, datetime
 READ = []
@@ -842,7 +842,7 @@ def pressroom_index_entries():
 
 
 @pytest.mark.parametrize("result", ["1 / 0", "None", "['text']", "[IndexEntry(1, '/x')]", "[IndexEntry('a', None)]"])
-def test_index_entries_that_fail_cost_the_others_nothing(plugins: Plugins, result: str) -> None:
+def test_failing_index_entries_do_not_affect_the_others(plugins: Plugins, result: str) -> None:
     source = f"""
 async def broken():
     return {result}
@@ -894,7 +894,7 @@ def pressroom_observers():
     assert 'observer="broken"} 4.0' in metrics
 
 
-def test_an_observer_that_only_takes_note_is_a_plain_function(plugins: Plugins) -> None:
+def test_an_observer_can_be_a_plain_function(plugins: Plugins) -> None:
     source = """
 def note(record):
     SEEN.append(record.code)
@@ -941,7 +941,7 @@ def pressroom_observers():
 
 
 @pytest.mark.timeout(15)
-def test_a_run_that_nobody_waits_for_ends_with_the_operators_time(start: Start, tmp_path: Path) -> None:
+def test_an_abandoned_run_ends_at_the_operators_time_limit(start: Start, tmp_path: Path) -> None:
     host = start(server={"shutdown_timeout": 0.2})
     body = {"gate": str(tmp_path / "gate"), "log": str(tmp_path / "log")}
     with pytest.raises(httpx.ReadTimeout):
@@ -975,7 +975,7 @@ def pressroom_checks():
     assert "NoneType" in rows[f"{plugins.id}: nothing"]["message"]
 
 
-def test_doctor_names_a_backend_and_a_brander_that_fail(plugins: Plugins, tmp_path: Path) -> None:
+def test_doctor_names_a_failing_backend_and_brander(plugins: Plugins, tmp_path: Path) -> None:
     plugins.write("""
 @hookimpl
 def pressroom_backends():
@@ -1014,7 +1014,7 @@ def pressroom_commands():
     assert (completed.returncode, completed.stdout) == (0, "quiet\n")
 
 
-def test_a_command_that_asks_for_a_part_of_the_server_gets_a_sentence(plugins: Plugins, tmp_path: Path) -> None:
+def test_a_command_that_uses_services_of_the_server_gets_a_clear_error(plugins: Plugins, tmp_path: Path) -> None:
     plugins.write("""
 import click
 
@@ -1064,7 +1064,7 @@ def test_hook_lifespan(plugins: Plugins) -> None:
 
 
 @pytest.mark.parametrize("error", ["ValueError('no')", "SystemExit(3)"])
-def test_a_lifespan_that_fails_takes_out_its_plugin_and_those_that_need_it(plugins: Plugins, error: str) -> None:
+def test_a_failed_lifespan_disables_its_plugin_and_those_that_require_it(plugins: Plugins, error: str) -> None:
     broken = plugins.write(LIFESPANS.replace("SPANS", f"span('one'), span('two', enter={error}), span('three')"))
     broken_module = plugins.module
     needing = plugins.write("")
@@ -1085,7 +1085,7 @@ def test_a_lifespan_that_fails_takes_out_its_plugin_and_those_that_need_it(plugi
     assert plugins.module.SEEN == []
 
 
-def test_a_lifespan_that_fails_at_the_end_keeps_nothing_open(plugins: Plugins) -> None:
+def test_a_lifespan_that_fails_at_the_end_leaves_nothing_open(plugins: Plugins) -> None:
     host = plugins.start(LIFESPANS.replace("SPANS", "span('one'), span('two', leave=ValueError('no'))"))
 
     with structlog.testing.capture_logs() as logs, pytest.raises(ValueError, match="no"):
@@ -1097,7 +1097,7 @@ def test_a_lifespan_that_fails_at_the_end_keeps_nothing_open(plugins: Plugins) -
     assert plugins.module.SEEN == ["one opens", "two opens", "two closes", "one closes"]
 
 
-def test_a_start_that_fails_closes_what_was_open(plugins: Plugins, tmp_path: Path) -> None:
+def test_a_failed_start_closes_what_was_open(plugins: Plugins, tmp_path: Path) -> None:
     id_ = plugins.write(LIFESPANS.replace("SPANS", "span('one')"))
     config = {"plugins": {id_: {}}, "cache": {"backend": "missing"}}
 
@@ -1107,7 +1107,7 @@ def test_a_start_that_fails_closes_what_was_open(plugins: Plugins, tmp_path: Pat
     assert plugins.module.SEEN == ["one opens", "one closes"]
 
 
-def test_every_address_of_the_host_is_kept_from_plugins(start: Start) -> None:
+def test_plugins_cannot_take_any_path_of_the_host(start: Start) -> None:
     host = start(builtin_plugins=False, metrics={"token": "abcdef"})
 
     served = {f"/{route.path}".replace(":str>", ">") for route in create_app(host.host).router.routes}

@@ -45,7 +45,7 @@ WEIGHTS = st.integers(0, 1000)
         ('"gzip"', False),
     ],
 )
-def test_gzip_is_sent_to_those_who_want_it(header: str, wanted: bool) -> None:
+def test_gzip_is_sent_to_clients_that_accept_it(header: str, wanted: bool) -> None:
     assert prefers_gzip(header) is wanted
 
 

@@ -84,7 +84,7 @@ NO_ADDRESSES = [
 
 
 @pytest.mark.parametrize("entry", NO_ADDRESSES)
-def test_what_is_no_address_stands_for_nothing(entry: str) -> None:
+def test_an_invalid_ip_address_is_ignored(entry: str) -> None:
     assert by_count(1, entry) == PEER
     assert by_secret(f'for="{entry}";secret="{SECRET}"') == PEER
 
@@ -97,7 +97,7 @@ def test_the_entry_of_the_outermost_trusted_proxy_counts_whatever_the_client_cla
     assert by_count(len(written), *lines) == group(written[0])
 
 
-def test_fewer_entries_than_trusted_proxies_stand_for_nothing() -> None:
+def test_fewer_entries_than_trusted_proxies_are_ignored() -> None:
     assert by_count(3, "203.0.113.1, 203.0.113.2") == PEER
     assert by_count(1) == PEER
 
@@ -137,7 +137,7 @@ def test_without_the_secret_nothing_in_the_header_counts(claims: list[str]) -> N
         "for=6.6.6.6;secret=\ud800é",
     ],
 )
-def test_an_element_that_is_not_sound_or_names_nobody_stands_for_nothing(element: str) -> None:
+def test_an_invalid_or_anonymous_element_is_ignored(element: str) -> None:
     assert by_secret(element) == PEER
 
 
@@ -152,12 +152,12 @@ def test_of_several_elements_with_the_secret_the_rightmost_counts() -> None:
     assert by_secret(element("203.0.113.1"), element("203.0.113.2")) == "203.0.113.2"
 
 
-def test_where_a_secret_is_given_a_count_is_not_trusted() -> None:
+def test_with_a_secret_a_count_is_not_trusted() -> None:
     headers = CIMultiDict({"X-Forwarded-For": "6.6.6.6"})
     assert client_ip_of(PEER, headers, 1, SECRET) == PEER
 
 
-def test_an_empty_secret_trusts_nobody() -> None:
+def test_an_empty_secret_trusts_no_proxy() -> None:
     headers = CIMultiDict({"Forwarded": 'for=6.6.6.6;secret=""', "X-Forwarded-For": "6.6.6.6"})
     assert client_ip_of(PEER, headers, 0, "") == PEER
 

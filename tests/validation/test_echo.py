@@ -36,17 +36,17 @@ def test_a_text_is_shown_printable_short_and_quoted(text: str) -> None:
     assert json.loads(result) == text or json.loads(result)[:-1] == text[: ECHO_LIMIT - 1]
 
 
-def test_only_plain_names_stand_in_a_path_as_they_are() -> None:
+def test_only_plain_names_are_unquoted_in_a_path() -> None:
     assert shown_path(("rows", 0, "fgColor", "odd name", "", "a.b")) == 'rows.0.fgColor."odd name".""."a.b"'
 
 
 @pytest.mark.parametrize("text", ["", "Ada", "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "क्\u200dष", "👩\u200d💻"])
-def test_names_of_all_scripts_are_lines(text: str) -> None:
+def test_names_in_all_scripts_are_printable(text: str) -> None:
     assert is_line(text)
 
 
 @pytest.mark.parametrize("text", ["a\nb", "\0", "\u202e", "\ufeff", "\u2028", "\x1b[31m", "\ud800"])
-def test_what_could_mislead_is_no_line(text: str) -> None:
+def test_misleading_characters_are_not_printable(text: str) -> None:
     assert not is_line(text)
 
 

@@ -89,11 +89,11 @@ def test_whatever_comes_is_an_object_or_a_short_printable_refusal(body: bytes) -
         (b"[" * 2000, "the body is nested too deeply; at most 1024 levels are allowed"),
     ],
 )
-def test_a_body_that_cannot_be_used_is_named_for_what_it_is(body: bytes, message: str) -> None:
+def test_an_unusable_body_is_described(body: bytes, message: str) -> None:
     assert refusal(body) == message
 
 
-def test_a_byte_order_mark_is_named() -> None:
+def test_a_byte_order_mark_is_reported() -> None:
     assert "byte order mark" in refusal(b"\xef\xbb\xbf{}")
 
 
@@ -107,7 +107,7 @@ def test_a_byte_order_mark_is_named() -> None:
         ('{"a": \u202e1}'.encode(), "line 1 column 7", '"\\u202e1}"'),
     ],
 )
-def test_a_mistake_is_shown_where_it_is(body: bytes, place: str, found: str) -> None:
+def test_a_mistake_is_shown_at_its_position(body: bytes, place: str, found: str) -> None:
     message = refusal(body)
     assert message.startswith(f"the body is not valid JSON: {place}: ")
     assert f"found {found}" in message
@@ -123,7 +123,7 @@ def test_a_mistake_is_shown_where_it_is(body: bytes, place: str, found: str) -> 
         (b'{"a": 1 // one\n}', "JSON has no comments"),
     ],
 )
-def test_a_frequent_mistake_comes_with_advice(body: bytes, hint: str) -> None:
+def test_frequent_mistakes_get_advice(body: bytes, hint: str) -> None:
     assert hint in refusal(body)
 
 
@@ -134,11 +134,11 @@ def test_a_refusal_repeats_only_a_little_of_the_input() -> None:
 @pytest.mark.parametrize(
     "body", [b'{"a": "\\ud800"}', b'{"a": 1e400}', b'{"a": 1}{"b": 2}', b'{"a": "x\ny"}', b'{"a": "']
 )
-def test_json_that_other_parsers_let_pass_is_refused(body: bytes) -> None:
+def test_json_that_only_lenient_parsers_accept_is_refused(body: bytes) -> None:
     assert refusal(body).startswith("the body is not valid JSON: line 1 column ")
 
 
-def test_of_a_name_that_occurs_twice_the_last_value_counts() -> None:
+def test_the_last_value_of_a_duplicate_name_counts() -> None:
     assert parse_object(b'{"a": 1, "a": 2}') == {"a": 2}
 
 
@@ -160,10 +160,10 @@ def test_a_nul_character_is_refused_with_the_field_that_holds_it(body: bytes, fi
     assert (caught.value.field, caught.value.problem) == (field, problem)
 
 
-def test_a_nul_character_is_found_at_the_deepest_level_that_the_parser_reads() -> None:
+def test_a_nul_character_is_detected_at_the_deepest_level_that_the_parser_accepts() -> None:
     with pytest.raises(InvalidInput, match="NUL"):
         parse_object(b'{"a":' * 1000 + b'"\\u0000"' + b"}" * 1000)
 
 
-def test_a_backslash_before_u0000_is_no_nul_character() -> None:
+def test_a_backslash_before_u0000_is_not_a_nul_character() -> None:
     assert parse_object(b'{"a": "\\\\u0000"}') == {"a": "\\u0000"}

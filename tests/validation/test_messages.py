@@ -180,18 +180,18 @@ def test_a_missing_field_is_required() -> None:
     assert explained(Zoo, {}).message == "text: is required"
 
 
-def test_an_unknown_field_leads_to_the_one_that_was_meant() -> None:
+def test_an_unknown_field_leads_to_the_closest_one() -> None:
     assert message(fgcolour=1) == "fgcolour: unknown field; did you mean fgColor?"
     assert (
         message(shape={"kind": "circle", "radius": 1, "radus": 1}) == "shape.radus: unknown field; did you mean radius?"
     )
 
 
-def test_an_unknown_field_that_resembles_none_is_shown_the_known_ones() -> None:
+def test_an_unknown_field_without_a_close_match_leads_to_the_known_ones() -> None:
     assert message(Circle, kind="circle", radius=1, zzz=1) == "zzz: unknown field; known are kind, radius"
 
 
-def test_names_that_the_host_takes_beside_the_model_are_known_at_the_top_only() -> None:
+def test_the_hosts_own_names_are_known_at_the_top_level_only() -> None:
     value = {"kind": "circle", "radius": 1, "respnse": 1}
     top = explained(Circle, value, also_known=("response",))
     inner = explained(Zoo, {"text": "a", "shape": value}, also_known=("response",))
@@ -199,7 +199,7 @@ def test_names_that_the_host_takes_beside_the_model_are_known_at_the_top_only() 
     assert inner.message == "shape.respnse: unknown field; known are kind, radius"
 
 
-def test_several_problems_stand_in_the_order_of_the_fields() -> None:
+def test_several_problems_are_in_the_order_of_the_fields() -> None:
     error = explained(Zoo, {"zzzz": 1, "yyyy": 1, "format": "pgn", "size": 1, "fgcolour": 1})
     assert error.field == "text"
     known = ", ".join(Zoo.model_fields)
@@ -214,7 +214,7 @@ class Words(Params):
     words: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=2, max_length=9, strict=False)
 
 
-def test_invalid_items_do_not_make_an_array_too_short() -> None:
+def test_invalid_items_count_towards_the_length_of_an_array() -> None:
     expected = "words.1: must be at least 1 character (got 0)"
     assert explained(Words, {"words": ["tea", ""]}).message == expected
     assert explained(Words, {"words": ["tea"]}).message == "words: must have between 2 and 9 items (got 1)"
@@ -222,7 +222,7 @@ def test_invalid_items_do_not_make_an_array_too_short() -> None:
     assert "words: must have between 2 and 9 items (got 1)" in both
 
 
-def test_very_many_problems_make_a_short_message() -> None:
+def test_very_many_problems_lead_to_a_short_message() -> None:
     error = explained(Circle, {"x" * 10_000 + str(number): number for number in range(5_000)})
     assert error.field == "kind"
     assert len(error.message) < 500
@@ -299,9 +299,7 @@ def _error_of_adapter() -> Exception:
         ({"other": "nothing"}, "", "text and other do not go together"),
     ],
 )
-def test_what_a_validator_says_is_kept_under_the_field_it_means(
-    fields: dict[str, Any], field: str, expected: str
-) -> None:
+def test_the_message_of_a_validator_is_under_its_field(fields: dict[str, Any], field: str, expected: str) -> None:
     error = explained(Labels, fields)
     assert (error.field, error.message) == (field, expected)
 
@@ -382,14 +380,14 @@ CONTEXT = {
 
 @pytest.mark.parametrize("kind", get_args(core_schema.ErrorType))
 @pytest.mark.parametrize("context", [CONTEXT, {}], ids=["with context", "without"])
-def test_every_type_of_error_has_a_sentence(kind: str, context: dict[str, Any]) -> None:
+def test_every_type_of_error_has_a_message(kind: str, context: dict[str, Any]) -> None:
     error = ErrorDetails(type=kind, loc=("field",), msg="Input should be JARGON", input=[1], ctx=context)
     text = problem_of(error, {"type": "object", "properties": {"field": {}}})
     assert re.match(r"must |is |its name must |unknown field|cannot |could not |was given twice", text)
     assert not JARGON.search(text)
 
 
-def test_a_type_of_error_that_is_not_known_keeps_its_text() -> None:
+def test_an_unknown_type_of_error_keeps_its_text() -> None:
     error = ErrorDetails(type="brand_new", loc=("field",), msg="Input should be purple", input=1)
     assert problem_of(error, {}) == "must be purple"
 

@@ -23,16 +23,16 @@ NAMES = ["text", "size", "margin", "fgColor", "bgColor", "errorCorrection", "for
         ("error", "errorCorrection"),
     ],
 )
-def test_a_slip_leads_to_the_name_that_was_meant(name: str, meant: str) -> None:
+def test_a_typo_leads_to_the_closest_name(name: str, meant: str) -> None:
     assert nearest(name, NAMES) == meant
 
 
 @pytest.mark.parametrize("name", ["", "zzz", "colour_of_the_front", "x", "a" * 100_000])
-def test_a_name_that_resembles_none_leads_nowhere(name: str) -> None:
+def test_a_name_without_a_close_match_leads_nowhere(name: str) -> None:
     assert nearest(name, NAMES) is None
 
 
-def test_swapped_letters_of_a_short_value_are_seen_and_another_value_is_not() -> None:
+def test_swapped_letters_of_a_short_value_are_recognised_but_not_another_value() -> None:
     assert nearest("pgn", ["png", "svg"]) == "png"
     assert nearest("jpg", ["png", "svg"]) is None
     assert nearest("jpg", ["png", "jpeg"]) == "jpeg"

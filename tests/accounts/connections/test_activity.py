@@ -41,7 +41,7 @@ async def tools(accounts: AccountServices, user: User, **filters: Any) -> list[s
     return [entry.tool for entry in await accounts.activity(user.id, **filters)]
 
 
-async def test_who_writes_at_the_same_moment_writes_each_call_once(accounts: AccountServices, user: User) -> None:
+async def test_concurrent_flushes_write_each_call_once(accounts: AccountServices, user: User) -> None:
     log, names = accounts.activity_log, [f"tool_{number}" for number in range(5)]
     for name in names:
         log.observe(call(user, name))
@@ -49,7 +49,7 @@ async def test_who_writes_at_the_same_moment_writes_each_call_once(accounts: Acc
     assert await tools(accounts, user) == names[::-1]
 
 
-async def test_writing_ends_while_calls_keep_coming(accounts: AccountServices, user: User) -> None:
+async def test_flushing_ends_while_calls_keep_arriving(accounts: AccountServices, user: User) -> None:
     log = accounts.activity_log
     log.observe(call(user, "first"))
     writing, later = asyncio.create_task(log.flush()), 0
@@ -64,7 +64,7 @@ async def test_writing_ends_while_calls_keep_coming(accounts: AccountServices, u
     assert len(await tools(accounts, user, limit=200)) == min(later + 1, 200)
 
 
-async def test_a_call_is_kept_whole(accounts: AccountServices, user: User) -> None:
+async def test_a_call_is_stored_completely(accounts: AccountServices, user: User) -> None:
     connection, _ = await accounts.api_keys.create(user.id, "laptop")
     record = call(user, connection=connection.id, cached=True, attributes={"website_id": "w_1", "more": "x"})
     before = datetime.now(UTC)
@@ -86,7 +86,7 @@ async def test_a_call_is_kept_whole(accounts: AccountServices, user: User) -> No
     )
 
 
-async def test_only_calls_of_accounts_through_mcp(accounts: AccountServices, user: User) -> None:
+async def test_only_calls_by_accounts_through_mcp_are_recorded(accounts: AccountServices, user: User) -> None:
     stranger = CallRecord("qr", Caller("203.0.113.7"), "r", "ok", False, 0.1, interface="mcp", mcp_name="qr")
     nameless = call(user, "")
     over_http = call(user, "by_http", interface="http")
@@ -100,7 +100,7 @@ async def test_another_account_sees_nothing(accounts: AccountServices, user: Use
     assert await tools(accounts, other) == ["theirs"]
 
 
-async def test_pages_newest_first(accounts: AccountServices, user: User, other: User) -> None:
+async def test_activity_is_paged_newest_first(accounts: AccountServices, user: User, other: User) -> None:
     await tell(accounts, *(call(owner, f"tool_{number}") for number in range(25) for owner in (user, other)))
     names: list[str] = []
     before = None
@@ -131,14 +131,12 @@ async def test_filters(accounts: AccountServices, user: User) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -1, 201])
-async def test_a_page_has_bounds(accounts: AccountServices, user: User, limit: int) -> None:
+async def test_the_page_size_is_limited(accounts: AccountServices, user: User, limit: int) -> None:
     with pytest.raises(InvalidInput, match="limit"):
         await accounts.activity(user.id, limit=limit)
 
 
-async def test_the_last_use_of_each_tool_is_that_of_one_connection(
-    accounts: AccountServices, user: User, other: User
-) -> None:
+async def test_last_uses_are_counted_per_connection(accounts: AccountServices, user: User, other: User) -> None:
     connection_id, other_id = new_id("c"), new_id("c")
     await tell(accounts, *(call(user, tool, connection=connection_id) for tool in ("draw", "write", "draw")))
     await tell(accounts, call(user, "publish", connection=other_id), call(other, "publish", connection=connection_id))
@@ -151,7 +149,7 @@ async def test_the_last_use_of_each_tool_is_that_of_one_connection(
     assert (await accounts.activity_log.last_uses(user.id, "")).by_tool == {}
 
 
-async def test_a_tool_that_was_used_long_ago_is_not_called_unused(
+async def test_last_uses_are_marked_incomplete_beyond_their_limit(
     accounts: AccountServices, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(activity, "LAST_USES_LIMIT", 3)
@@ -162,7 +160,7 @@ async def test_a_tool_that_was_used_long_ago_is_not_called_unused(
     assert not uses.is_complete
 
 
-async def test_it_appears_by_itself(accounts: AccountServices, user: User) -> None:
+async def test_an_open_service_writes_calls_by_itself(accounts: AccountServices, user: User) -> None:
     await accounts.open()
     try:
         accounts.activity_log.observe(call(user))
@@ -173,7 +171,7 @@ async def test_it_appears_by_itself(accounts: AccountServices, user: User) -> No
         await accounts.close()
 
 
-async def test_closing_writes_what_waits(accounts: AccountServices, user: User) -> None:
+async def test_closing_writes_pending_calls(accounts: AccountServices, user: User) -> None:
     await accounts.open()
     for number in range(BATCH + 10):
         accounts.activity_log.observe(call(user, f"tool_{number}"))
@@ -181,7 +179,7 @@ async def test_closing_writes_what_waits(accounts: AccountServices, user: User) 
     assert (await tools(accounts, user, limit=1)) == [f"tool_{BATCH + 9}"]
 
 
-async def test_an_outage_loses_nothing_and_keeps_the_order(
+async def test_an_outage_loses_no_calls_and_preserves_their_order(
     accounts: AccountServices, database: SqlDatabase, user: User
 ) -> None:
     await database.close()
@@ -192,14 +190,14 @@ async def test_an_outage_loses_nothing_and_keeps_the_order(
     assert await tools(accounts, user) == ["three", "two", "one"]
 
 
-async def test_what_waits_is_bounded(accounts: AccountServices, user: User) -> None:
+async def test_the_number_of_pending_calls_is_limited(accounts: AccountServices, user: User) -> None:
     for _ in range(MAX_WAITING):
         accounts.activity_log.observe(call(user))
     with pytest.raises(BackendError, match="too many calls wait"):
         accounts.activity_log.observe(call(user))
 
 
-async def test_a_removed_account_does_not_keep_others_from_being_written(
+async def test_calls_of_a_removed_account_do_not_block_others(
     accounts: AccountServices, user: User, other: User, database: SqlDatabase
 ) -> None:
     removed_user = User("u_gone", "", "", "free", False, False, user.created_at, None)
@@ -225,7 +223,7 @@ async def test_old_calls_are_removed(
     assert await tools(accounts, user) == ["kept"]
 
 
-async def test_a_long_revoked_connection_goes_with_its_calls(
+async def test_a_long_revoked_connection_is_removed(
     database: SqlDatabase, database_settings: Settings, accounts: AccountServices, user: User
 ) -> None:
     names = {}
@@ -243,7 +241,7 @@ async def test_a_long_revoked_connection_goes_with_its_calls(
 
 
 @pytest.mark.parametrize("odd", ["\0", "\ud800", "\u202e", "x" * 300])
-async def test_odd_names_of_clients_and_plugins_keep_nothing_back(
+async def test_odd_client_and_plugin_names_do_not_block_writing(
     accounts: AccountServices, user: User, odd: str
 ) -> None:
     stranger = CallRecord(
@@ -264,7 +262,7 @@ async def test_odd_names_of_clients_and_plugins_keep_nothing_back(
     assert await tools(accounts, user, connection=odd) == []
 
 
-async def test_a_call_that_the_database_does_not_take_costs_no_other(accounts: AccountServices, user: User) -> None:
+async def test_a_call_that_cannot_be_stored_loses_no_others(accounts: AccountServices, user: User) -> None:
     records = [call(user, f"tool_{number}") for number in range(5)]
     records[2] = call(user, "broken", duration=["no", "number"])
     await tell(accounts, *records)

@@ -61,13 +61,13 @@ async def test_only_a_hash_is_stored(accounts: AccountServices, database: SqlDat
     assert secret not in repr(tables)
 
 
-async def test_an_unknown_account_gets_none(accounts: AccountServices) -> None:
+async def test_an_unknown_account_gets_no_key(accounts: AccountServices) -> None:
     with pytest.raises(NotFound):
         await accounts.api_keys.create("u_nobody", "laptop")
 
 
 @pytest.mark.parametrize("text", ["", "prk_oat_x.y.z", "prk", "Prk_key_x", "ghp_abc", "x" * 100_000])
-async def test_what_is_no_api_key_is_left_to_others(
+async def test_other_tokens_are_ignored_without_a_lookup(
     accounts: AccountServices, reads: Callable[[], int], text: str
 ) -> None:
     assert await accounts.api_keys.authenticate(bearer(text)) is None
@@ -97,12 +97,12 @@ async def test_a_mistyped_key_never_reaches_the_database(
     assert reads() == before
 
 
-async def test_a_key_that_nobody_made(accounts: AccountServices, reads: Callable[[], int]) -> None:
+async def test_an_unknown_key_is_refused(accounts: AccountServices, reads: Callable[[], int]) -> None:
     assert "unknown API key" in await refusal(accounts, new_key("prk"))
     assert reads() == 1
 
 
-async def test_a_refusal_is_not_remembered(accounts: AccountServices, user: User) -> None:
+async def test_a_refusal_is_not_cached(accounts: AccountServices, user: User) -> None:
     _, key = await accounts.api_keys.create(user.id, "laptop")
     await accounts.users.set_disabled(user.id, True)
     await refusal(accounts, key)
@@ -110,7 +110,7 @@ async def test_a_refusal_is_not_remembered(accounts: AccountServices, user: User
     assert await accounts.api_keys.authenticate(bearer(key)) is not None
 
 
-async def test_a_known_key_is_believed_without_a_look(
+async def test_a_known_key_is_accepted_without_a_lookup(
     accounts: AccountServices, user: User, reads: Callable[[], int]
 ) -> None:
     _, key = await accounts.api_keys.create(user.id, "laptop")
@@ -120,7 +120,7 @@ async def test_a_known_key_is_believed_without_a_look(
     assert reads() == before + 1
 
 
-async def test_calls_at_the_same_time_share_one_look(
+async def test_concurrent_calls_share_one_lookup(
     accounts: AccountServices, user: User, reads: Callable[[], int]
 ) -> None:
     _, key = await accounts.api_keys.create(user.id, "laptop")
@@ -140,7 +140,9 @@ Change = Callable[[AccountServices, str, str], Awaitable[object]]
         (lambda accounts, user, _connection: accounts.users.set_disabled(user, True), "the account .* is disabled"),
     ],
 )
-async def test_it_ends_at_once(accounts: AccountServices, user: User, change: Change, message: str) -> None:
+async def test_a_revoked_key_or_disabled_account_is_refused_immediately(
+    accounts: AccountServices, user: User, change: Change, message: str
+) -> None:
     connection, key = await accounts.api_keys.create(user.id, "laptop")
     assert await accounts.api_keys.authenticate(bearer(key)) is not None
     await change(accounts, user.id, connection.id)
@@ -149,7 +151,7 @@ async def test_it_ends_at_once(accounts: AccountServices, user: User, change: Ch
     assert not caught.value.reauthorize
 
 
-async def test_a_look_that_began_before_the_revocation_counts_for_nobody_later(
+async def test_a_lookup_from_before_the_revocation_is_not_reused(
     accounts: AccountServices, database: SqlDatabase, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connection, key = await accounts.api_keys.create(user.id, "laptop")
@@ -175,7 +177,7 @@ async def test_a_look_that_began_before_the_revocation_counts_for_nobody_later(
         await accounts.api_keys.authenticate(bearer(key))
 
 
-async def test_changes_hold_for_the_next_call(accounts: AccountServices, user: User) -> None:
+async def test_changes_apply_to_the_next_call(accounts: AccountServices, user: User) -> None:
     connection, key = await accounts.api_keys.create(user.id, "laptop")
     assert await accounts.api_keys.authenticate(bearer(key)) is not None
     await accounts.connections.set_disabled_tools(user.id, connection.id, ["a_tool"])
@@ -185,7 +187,7 @@ async def test_changes_hold_for_the_next_call(accounts: AccountServices, user: U
     assert (identity.disabled_tools, identity.connection_name) == (frozenset({"a_tool"}), "desk")
 
 
-async def test_another_plan_holds_for_the_next_call(database: SqlDatabase, database_settings: Settings) -> None:
+async def test_a_new_plan_applies_to_the_next_call(database: SqlDatabase, database_settings: Settings) -> None:
     plans = Settings.model_validate({"plans": {"pro": {}}}).plans
     accounts = AccountServices(database_settings.model_copy(update={"plans": plans}), database)
     user = await accounts.users.add("ada@example.com")
@@ -196,7 +198,7 @@ async def test_another_plan_holds_for_the_next_call(database: SqlDatabase, datab
     assert (before and before.plan, after and after.plan) == ("free", "pro")
 
 
-async def test_an_outage_is_no_refusal(accounts: AccountServices, database: SqlDatabase, user: User) -> None:
+async def test_an_outage_is_not_a_refusal(accounts: AccountServices, database: SqlDatabase, user: User) -> None:
     _, key = await accounts.api_keys.create(user.id, "laptop")
     await database.close()
     with pytest.raises(BackendError):
@@ -205,7 +207,7 @@ async def test_an_outage_is_no_refusal(accounts: AccountServices, database: SqlD
     assert await accounts.api_keys.authenticate(bearer(key)) is not None
 
 
-async def test_another_prefix_is_another_servers_key(database: SqlDatabase, database_settings: Settings) -> None:
+async def test_a_key_with_another_prefix_is_not_recognised(database: SqlDatabase, database_settings: Settings) -> None:
     auth = database_settings.auth.model_copy(update={"prefix": "acme"})
     accounts = AccountServices(database_settings.model_copy(update={"auth": auth}), database)
     user = await accounts.users.add("ada@example.com")

@@ -42,14 +42,14 @@ async def approve(
     return connection
 
 
-async def test_they_are_listed_newest_first(accounts: AccountServices, user: User, other: User) -> None:
+async def test_connections_are_listed_newest_first(accounts: AccountServices, user: User, other: User) -> None:
     for name in ("one", "two", "three"):
         await key(accounts, user, name)
     await key(accounts, other, "not mine")
     assert [connection.name for connection in await accounts.connections.list(user.id)] == ["three", "two", "one"]
 
 
-async def test_they_are_listed_a_page_at_a_time(accounts: AccountServices, database: SqlDatabase, user: User) -> None:
+async def test_connections_are_listed_in_pages(accounts: AccountServices, database: SqlDatabase, user: User) -> None:
     for name in ("one", "two", "three"):
         await key(accounts, user, name)
     client = await approve(accounts, database, user, "client-1", ["https://a.example/back"])
@@ -60,7 +60,7 @@ async def test_they_are_listed_a_page_at_a_time(accounts: AccountServices, datab
     assert list(await listed(user.id, offset=4)) == []
 
 
-async def test_a_name_is_taken_while_a_key_has_it(accounts: AccountServices, user: User, other: User) -> None:
+async def test_a_name_is_in_use_until_its_key_is_revoked(accounts: AccountServices, user: User, other: User) -> None:
     connection = await key(accounts, user, "laptop")
     assert await accounts.connections.has_key(user.id, "laptop")
     assert not await accounts.connections.has_key(user.id, "Laptop")
@@ -70,7 +70,7 @@ async def test_a_name_is_taken_while_a_key_has_it(accounts: AccountServices, use
     assert not await accounts.connections.has_key(user.id, "laptop")
 
 
-async def test_an_oauth_client_shows_where_it_redirects(
+async def test_an_oauth_client_shows_its_redirect_hosts(
     accounts: AccountServices, database: SqlDatabase, user: User
 ) -> None:
     uris = ["https://a.example/back", "https://a.example/other", "http://127.0.0.1:99/x", "cursor://anysphere/cb"]
@@ -80,14 +80,14 @@ async def test_an_oauth_client_shows_where_it_redirects(
     assert listed.redirect_hosts == ("a.example", "127.0.0.1", "anysphere")
 
 
-async def test_a_name_can_be_changed(accounts: AccountServices, user: User) -> None:
+async def test_a_connection_is_renamed(accounts: AccountServices, user: User) -> None:
     connection = await key(accounts, user)
     assert (await accounts.connections.rename(user.id, connection.id, "  the big screen ")).name == "the big screen"
     assert (await accounts.connections.get(user.id, connection.id)).name == "the big screen"
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 101, "two\nlines", "nul\0", "\u202egnp"])
-async def test_a_name_that_is_none(accounts: AccountServices, user: User, name: str) -> None:
+async def test_an_invalid_name_is_refused(accounts: AccountServices, user: User, name: str) -> None:
     connection = await key(accounts, user)
     with pytest.raises(InvalidInput, match="name"):
         await accounts.connections.rename(user.id, connection.id, name)
@@ -105,14 +105,14 @@ async def test_tools_are_switched_off_and_on(accounts: AccountServices, user: Us
 
 
 @pytest.mark.parametrize("names", [["no spaces"], ["x" * 65], [""], [f"tool_{number}" for number in range(1001)]])
-async def test_tools_that_there_cannot_be(accounts: AccountServices, user: User, names: list[str]) -> None:
+async def test_invalid_tool_names_are_refused(accounts: AccountServices, user: User, names: list[str]) -> None:
     connection = await key(accounts, user)
     with pytest.raises(InvalidInput, match="tools"):
         await accounts.connections.set_disabled_tools(user.id, connection.id, names)
     assert (await accounts.connections.get(user.id, connection.id)).disabled_tools == frozenset()
 
 
-async def test_a_revoked_one_stays_for_the_record(accounts: AccountServices, user: User) -> None:
+async def test_a_revoked_connection_remains_on_record(accounts: AccountServices, user: User) -> None:
     old, live = await key(accounts, user, "old"), await key(accounts, user, "kept")
     await accounts.connections.revoke(user.id, old.id)
     first = (await accounts.connections.get(user.id, old.id)).revoked_at
@@ -124,7 +124,7 @@ async def test_a_revoked_one_stays_for_the_record(accounts: AccountServices, use
         await accounts.connections.rename(user.id, old.id, "new")
 
 
-async def test_revoking_ends_the_tokens_of_a_client(
+async def test_revoking_a_connection_revokes_the_clients_tokens(
     accounts: AccountServices, database: SqlDatabase, user: User
 ) -> None:
     connection = await approve(accounts, database, user, "client-1", ["https://a.example/back"])
@@ -136,14 +136,14 @@ async def test_revoking_ends_the_tokens_of_a_client(
 
 
 @pytest.mark.parametrize("id_", ["", "c_unknown", "x" * 5000, "c_\0", "c_ä'--"])
-async def test_an_id_that_is_nobodys(accounts: AccountServices, user: User, id_: str) -> None:
+async def test_an_unknown_id_is_not_found(accounts: AccountServices, user: User, id_: str) -> None:
     with pytest.raises(NotFound):
         await accounts.connections.get(user.id, id_)
     with pytest.raises(NotFound):
         await accounts.connections.revoke(user.id, id_)
 
 
-async def test_nobody_touches_those_of_another(accounts: AccountServices, user: User, other: User) -> None:
+async def test_connections_of_another_account_are_not_found(accounts: AccountServices, user: User, other: User) -> None:
     connection = await key(accounts, user)
     connections = accounts.connections
     for attempt in (
@@ -163,7 +163,7 @@ class TestBound:
         few = AccountsSettings(connections=3)
         return AccountServices(database_settings.model_copy(update={"accounts": few}), database)
 
-    async def test_twenty_at_once_stay_within_it(self, accounts: AccountServices, user: User) -> None:
+    async def test_concurrent_creations_stay_within_the_bound(self, accounts: AccountServices, user: User) -> None:
         async def make(number: int) -> Connection | PressroomError:
             try:
                 return await key(accounts, user, f"key {number}")
@@ -178,7 +178,7 @@ class TestBound:
         total, _, _ = await accounts.connections.page(user.id, 1, 2)
         assert len(await accounts.connections.list(user.id)) == total == 3
 
-    async def test_a_revoked_one_makes_room(self, accounts: AccountServices, user: User, other: User) -> None:
+    async def test_revoking_a_connection_frees_a_slot(self, accounts: AccountServices, user: User, other: User) -> None:
         connections = [await key(accounts, user, f"key {number}") for number in range(3)]
         await key(accounts, other)
         with pytest.raises(InvalidInput):
@@ -188,7 +188,7 @@ class TestBound:
 
 
 class TestLastUse:
-    async def test_it_is_shown_before_it_is_written(self, accounts: AccountServices, user: User) -> None:
+    async def test_the_last_use_is_shown_before_it_is_written(self, accounts: AccountServices, user: User) -> None:
         connection = await key(accounts, user)
         assert (connection.last_used_at, connection.last_used_address) == (None, "")
         accounts.credentials.note_use(connection.id, "203.0.113.7")
@@ -196,7 +196,7 @@ class TestLastUse:
         assert current.last_used_address == "203.0.113.7"
         assert current.last_used_at is not None
 
-    async def test_others_see_it_once_it_is_written(
+    async def test_other_processes_see_the_last_use_once_written(
         self, accounts: AccountServices, database: SqlDatabase, database_settings: Settings, user: User
     ) -> None:
         other_services = AccountServices(database_settings, database)
@@ -206,7 +206,7 @@ class TestLastUse:
         await accounts.connections.flush()
         assert (await other_services.connections.get(user.id, connection.id)).last_used_address == "203.0.113.7"
 
-    async def test_closing_writes_it(
+    async def test_closing_writes_the_last_use(
         self, accounts: AccountServices, database: SqlDatabase, database_settings: Settings, user: User
     ) -> None:
         connection = await key(accounts, user)
@@ -227,7 +227,7 @@ class TestLastUse:
         await accounts.connections.flush()
         assert (await accounts.connections.get(user.id, connection.id)).last_used_address == "203.0.113.2"
 
-    async def test_many_uses_are_one_write(
+    async def test_many_uses_are_combined_into_one_write(
         self, accounts: AccountServices, database: SqlDatabase, user: User, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         connections = [await key(accounts, user, f"key {number}") for number in range(3)]

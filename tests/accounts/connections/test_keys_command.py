@@ -77,7 +77,7 @@ def test_only_the_key_is_on_standard_output(run: Run, tmp_path: Path) -> None:
     assert authenticate(tmp_path / "data", output.strip()) is not None
 
 
-def test_json_has_the_key_once(run: Run, tmp_path: Path) -> None:
+def test_json_output_contains_the_key_once(run: Run, tmp_path: Path) -> None:
     created = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
     assert (created["name"], created["email"], created["hint"]) == ("laptop", EMAIL, created["key"][-4:])
     assert authenticate(tmp_path / "data", created["key"]) is not None
@@ -85,7 +85,7 @@ def test_json_has_the_key_once(run: Run, tmp_path: Path) -> None:
     assert listed == {name: value for name, value in created.items() if name not in ("key", "email")}
 
 
-def test_a_long_list_comes_in_parts(run: Run) -> None:
+def test_a_long_list_is_paged(run: Run) -> None:
     for name in ("one", "two", "three"):
         run("keys", "create", EMAIL, "--name", name)
     document = json.loads(run("keys", "list", EMAIL, "--limit", "2", "--json")[1])
@@ -96,7 +96,7 @@ def test_a_long_list_comes_in_parts(run: Run) -> None:
     assert run("keys", "list", EMAIL, "--skip", "3")[1] == f"{EMAIL} has no more API keys.\n"
 
 
-def test_the_list_for_people(run: Run) -> None:
+def test_the_human_readable_list(run: Run) -> None:
     assert run("keys", "list", EMAIL)[1] == f"{EMAIL} has no API key; create one with `pressroom keys create`.\n"
     key = run("keys", "create", EMAIL, "--name", "laptop")[1].strip()
     head, row = run("keys", "list", EMAIL)[1].splitlines()
@@ -105,7 +105,7 @@ def test_the_list_for_people(run: Run) -> None:
     assert key not in row
 
 
-def test_a_revoked_key_ends(run: Run, tmp_path: Path) -> None:
+def test_a_revoked_key_is_refused(run: Run, tmp_path: Path) -> None:
     created = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
     code, output, _ = run("keys", "revoke", created["id"])
     assert (code, output.startswith("The key 'laptop' is revoked")) == (0, True)
@@ -130,7 +130,7 @@ def test_impossible_requests_are_reported(run: Run, arguments: tuple[str, ...], 
     assert words in notes
 
 
-def test_a_key_may_do_what_it_was_made_for(run: Run, tmp_path: Path) -> None:
+def test_a_key_has_the_access_and_toolsets_it_was_created_with(run: Run, tmp_path: Path) -> None:
     arguments = ("--access", "drafts", "--toolsets", "core, seo")
     created = json.loads(run("keys", "create", EMAIL, "--name", "laptop", *arguments, "--json")[1])
     assert (created["access"], created["toolsets"]) == ("drafts", ["core", "seo"])
@@ -147,7 +147,7 @@ def test_a_key_may_do_everything_by_default(run: Run) -> None:
 
 
 @pytest.mark.parametrize("arguments", [("--access", "superuser"), ("--toolsets", "Core"), ("--toolsets", "all")])
-def test_an_access_that_cannot_be_is_refused(run: Run, arguments: tuple[str, ...]) -> None:
+def test_an_invalid_access_is_refused(run: Run, arguments: tuple[str, ...]) -> None:
     code, output, notes = run("keys", "create", EMAIL, "--name", "laptop", *arguments)
     assert code != 0
     assert output == ""

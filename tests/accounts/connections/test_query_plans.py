@@ -161,7 +161,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
 )
 
 
-async def test_no_table_is_read_whole(filled: SqlDatabase) -> None:
+async def test_no_query_scans_a_complete_table(filled: SqlDatabase) -> None:
     # The databases write binary literals differently, so each gets its own literal for the hash.
     key = "x'00'" if filled.dialect == "sqlite" else "'\\x00'::bytea"
     by_key = str(key_owner(b"").compile()).partition("WHERE")[0] + f"WHERE api_keys.key_hash = {key}"

@@ -25,13 +25,13 @@ async def taken(accounts: AccountServices, user: User, limit: int | None) -> boo
     return True
 
 
-async def test_fifty_at_once_take_exactly_what_there_is(accounts: AccountServices, user: User) -> None:
+async def test_fifty_concurrent_callers_never_exceed_the_quota(accounts: AccountServices, user: User) -> None:
     results = await asyncio.gather(*(taken(accounts, user, 20) for _ in range(50)))
     assert sum(results) == 20
     assert await accounts.quotas.used(user.id) == {ARTICLES: 20}
 
 
-async def test_two_processes_at_once_take_exactly_what_there_is(
+async def test_two_concurrent_processes_never_exceed_the_quota(
     accounts: AccountServices, database_settings: Settings, user: User
 ) -> None:
     database = SqlDatabase(database_settings)
@@ -45,7 +45,7 @@ async def test_two_processes_at_once_take_exactly_what_there_is(
     assert sum(results) == 20
 
 
-async def test_the_refusal_says_when_the_next_month_begins(accounts: AccountServices, user: User) -> None:
+async def test_the_refusal_says_when_the_quota_resets(accounts: AccountServices, user: User) -> None:
     await accounts.quotas.take(user.id, ARTICLES, 1)
     with pytest.raises(QuotaExceeded) as caught:
         await accounts.quotas.take(user.id, ARTICLES, 1)
@@ -56,18 +56,18 @@ async def test_the_refusal_says_when_the_next_month_begins(accounts: AccountServ
     )
 
 
-async def test_a_plan_may_include_none(accounts: AccountServices, user: User) -> None:
+async def test_a_quota_may_be_zero(accounts: AccountServices, user: User) -> None:
     with pytest.raises(QuotaExceeded, match="includes no articles_created"):
         await accounts.quotas.take(user.id, ARTICLES, 0)
     assert await accounts.quotas.used(user.id) == {}
 
 
-async def test_without_a_bound_it_is_counted_all_the_same(accounts: AccountServices, user: User) -> None:
+async def test_use_is_counted_without_a_limit(accounts: AccountServices, user: User) -> None:
     assert [await taken(accounts, user, None) for _ in range(3)] == [True] * 3
     assert await accounts.quotas.used(user.id) == {ARTICLES: 3}
 
 
-async def test_a_lower_bound_than_what_is_used(accounts: AccountServices, user: User) -> None:
+async def test_a_limit_may_be_lowered_below_the_current_use(accounts: AccountServices, user: User) -> None:
     for _ in range(5):
         await accounts.quotas.take(user.id, ARTICLES, 10)
     assert not await taken(accounts, user, 3)
@@ -88,7 +88,7 @@ async def test_nothing_is_given_back_twice(accounts: AccountServices, user: User
     assert await accounts.quotas.used(user.id) == {ARTICLES: 0}
 
 
-async def test_accounts_classes_and_months_are_counted_apart(
+async def test_accounts_quotas_and_months_are_counted_separately(
     accounts: AccountServices, database: SqlDatabase, user: User, other: User
 ) -> None:
     async with database.writing() as session:
@@ -100,7 +100,7 @@ async def test_accounts_classes_and_months_are_counted_apart(
     assert await accounts.quotas.used(other.id) == {ARTICLES: 1}
 
 
-async def test_what_was_taken_in_the_old_month_is_given_back_there(
+async def test_quota_is_given_back_to_the_month_it_was_taken_from(
     accounts: AccountServices, database: SqlDatabase, user: User
 ) -> None:
     async with database.writing() as session:
@@ -111,7 +111,7 @@ async def test_what_was_taken_in_the_old_month_is_given_back_there(
 
 
 @pytest.mark.parametrize("subject", ["u_nobody", "", "\0", "\ud800", "https://id.example/" + "x" * 200])
-async def test_nobody_without_an_account(accounts: AccountServices, subject: str) -> None:
+async def test_quotas_need_an_account(accounts: AccountServices, subject: str) -> None:
     with pytest.raises(NotFound):
         await accounts.quotas.take(subject, ARTICLES, 5)
     await accounts.quotas.give_back(subject, ARTICLES, "2026-11")
@@ -133,7 +133,7 @@ async def test_an_outage_is_raised(accounts: AccountServices, database: SqlDatab
         (datetime(2026, 12, 1, 1, tzinfo=timezone(timedelta(hours=2))), "2026-11", datetime(2026, 12, 1, tzinfo=UTC)),
     ],
 )
-def test_months_are_those_of_utc(moment: datetime, month: str, following: datetime) -> None:
+def test_months_are_in_utc(moment: datetime, month: str, following: datetime) -> None:
     assert (month_of(moment), next_month(moment)) == (month, following)
 
 

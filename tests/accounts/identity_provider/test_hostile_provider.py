@@ -78,7 +78,7 @@ async def test_a_result_of_none_leads_to_a_clear_message(
         ("jwks_uri", ""),
     ],
 )
-async def test_a_discovery_document_that_is_not_safe_is_refused(
+async def test_an_unsafe_discovery_document_is_refused(
     stand_in: StandIn, client: Client, field: str, value: object
 ) -> None:
     stand_in.metadata[field] = value
@@ -90,7 +90,7 @@ async def test_a_discovery_document_that_is_not_safe_is_refused(
 
 
 @pytest.mark.parametrize("value", ["http://id.example/userinfo", "file:///etc/passwd"])
-async def test_an_access_token_is_sent_to_safe_addresses_only(stand_in: StandIn, client: Client, value: str) -> None:
+async def test_an_access_token_is_sent_only_to_safe_urls(stand_in: StandIn, client: Client, value: str) -> None:
     stand_in.metadata["userinfo_endpoint"] = value
     with pytest.raises(SignInFailed):
         await signed_in(client(stand_in.issuer), stand_in)
@@ -108,7 +108,9 @@ async def test_an_access_token_is_sent_to_safe_addresses_only(stand_in: StandIn,
     ],
     ids=str,
 )
-async def test_tokens_that_are_none_are_refused(stand_in: StandIn, client: Client, answer: dict[str, object]) -> None:
+async def test_invalid_token_responses_are_refused(
+    stand_in: StandIn, client: Client, answer: dict[str, object]
+) -> None:
     identity_provider = client(stand_in.issuer)
     request = await identity_provider.authorization_request(REDIRECT_URI)
     stand_in.documents["/token"] = answer
@@ -117,7 +119,7 @@ async def test_tokens_that_are_none_are_refused(stand_in: StandIn, client: Clien
     assert len(str(logs)) < 1000
 
 
-async def test_the_userinfo_of_somebody_else_is_refused(stand_in: StandIn, client: Client) -> None:
+async def test_the_userinfo_of_another_subject_is_refused(stand_in: StandIn, client: Client) -> None:
     stand_in.documents["/userinfo"] = {"sub": "8", "email": "ceo@example.com", "email_verified": True}
     with pytest.raises(SignInFailed, match="cannot be trusted"):
         await signed_in(client(stand_in.issuer), stand_in)
@@ -133,7 +135,7 @@ async def test_userinfo_changes_only_the_requested_claims(stand_in: StandIn, cli
     ("verified", "believed"),
     [(True, True), ("true", True), (False, False), ("false", False), (1, False), (None, False)],
 )
-async def test_only_a_clear_yes_verifies_an_address(
+async def test_only_email_verified_true_verifies_an_email_address(
     stand_in: StandIn, client: Client, verified: object, believed: bool
 ) -> None:
     stand_in.documents["/userinfo"] = {"sub": "7", "email": "ada@example.com", "email_verified": verified}
@@ -150,7 +152,7 @@ async def test_tokens_with_forged_keys_do_not_cause_a_request_each_time(stand_in
     assert stand_in.asked[DISCOVERY] == 1
 
 
-async def test_what_is_remembered_serves_while_the_provider_is_away(
+async def test_cached_metadata_and_keys_are_used_while_the_provider_is_down(
     stand_in: StandIn, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     identity_provider = client(stand_in.issuer)
@@ -169,8 +171,6 @@ async def test_what_is_remembered_serves_while_the_provider_is_away(
         ({"client_id": ""}, "accounts.identity_provider.client_id: is missing"),
     ],
 )
-async def test_settings_that_cannot_work_are_refused_at_once(
-    client: Client, settings: dict[str, str], says: str
-) -> None:
+async def test_invalid_settings_are_refused_immediately(client: Client, settings: dict[str, str], says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         client(**({"issuer": "https://id.example"} | settings))

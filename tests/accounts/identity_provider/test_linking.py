@@ -26,7 +26,7 @@ def linking(users: Users, **settings: Any) -> AccountLinking:
     return AccountLinking(users, IdentityProviderSettings.model_validate({"issuer": "https://id.example"} | settings))
 
 
-async def test_who_is_new_gets_an_account_and_comes_back_to_it(users: Users) -> None:
+async def test_a_new_user_gets_an_account_and_returns_to_it(users: Users) -> None:
     user = await linking(users).sign_in(ADA)
     assert (user.email, user.name, user.plan, user.has_password) == ("ada@example.com", "Ada Lovelace", "free", False)
     second = await linking(users, create_accounts=False).sign_in(ADA)
@@ -34,14 +34,14 @@ async def test_who_is_new_gets_an_account_and_comes_back_to_it(users: Users) -> 
     assert (await users.get(user.id)).last_sign_in_at is not None
 
 
-async def test_an_account_is_the_person_s_whatever_their_address_becomes(users: Users) -> None:
+async def test_an_account_is_recognised_after_its_email_address_changes(users: Users) -> None:
     user = await linking(users).sign_in(ADA)
     for changed in (replace(ADA, email="ada@new.example"), replace(ADA, email="", email_verified=False)):
         assert (await linking(users).sign_in(changed)).id == user.id
     assert len(await users.list()) == 1
 
 
-async def test_an_account_that_waits_for_its_person_is_linked(users: Users) -> None:
+async def test_an_unlinked_account_is_linked_at_sign_in(users: Users) -> None:
     waiting = await users.add("ada@example.com", name="Ada")
     assert (await linking(users, create_accounts=False).sign_in(ADA)).id == waiting.id
     assert (await users.by_identity(ADA.issuer, ADA.subject)) is not None
@@ -49,7 +49,7 @@ async def test_an_account_that_waits_for_its_person_is_linked(users: Users) -> N
 
 @pytest.mark.parametrize("email", ["ada@example.com", "", "no address", "a@b@example.com"])
 @pytest.mark.parametrize("verified", [True, False])
-async def test_an_address_that_is_not_proven_leads_nowhere(users: Users, email: str, verified: bool) -> None:
+async def test_an_unverified_email_address_is_not_linked(users: Users, email: str, verified: bool) -> None:
     if verified and email == "ada@example.com":
         email = "\0ada@example.com"
     await users.add("ada@example.com")
@@ -59,7 +59,7 @@ async def test_an_address_that_is_not_proven_leads_nowhere(users: Users, email: 
     assert len(await users.list()) == 1
 
 
-async def test_nobody_is_led_to_an_account_whose_password_another_may_know(users: Users) -> None:
+async def test_an_account_with_a_password_is_not_linked(users: Users) -> None:
     squatted = await users.add("ada@example.com", password="the squatter's own words")
     with pytest.raises(SignInFailed, match="signs in with a password"):
         await linking(users).sign_in(ADA)
@@ -68,7 +68,7 @@ async def test_nobody_is_led_to_an_account_whose_password_another_may_know(users
     assert (await linking(users).sign_in(ADA)).id == squatted.id
 
 
-async def test_the_next_owner_of_an_address_does_not_get_the_account_of_the_one_before(users: Users) -> None:
+async def test_the_next_owner_of_an_email_address_does_not_get_the_account(users: Users) -> None:
     await linking(users).sign_in(ADA)
     with pytest.raises(SignInFailed, match="belongs to somebody else"):
         await linking(users).sign_in(replace(ADA, subject="8"))
@@ -76,7 +76,7 @@ async def test_the_next_owner_of_an_address_does_not_get_the_account_of_the_one_
         await linking(users).sign_in(replace(ADA, issuer="https://other.example"))
 
 
-async def test_a_disabled_account_is_refused_however_one_comes(users: Users) -> None:
+async def test_a_disabled_account_is_refused(users: Users) -> None:
     ada = await linking(users).sign_in(ADA)
     waiting = await users.add("bob@example.com")
     for user in (ada, waiting):
@@ -117,7 +117,7 @@ async def test_only_allowed_domains_sign_in(users: Users, email: str, allowed: b
             await link.sign_in(replace(ADA, email=email))
 
 
-async def test_a_domain_that_is_no_longer_allowed_locks_out_who_had_an_account(users: Users) -> None:
+async def test_removing_a_domain_locks_out_its_existing_accounts(users: Users) -> None:
     await linking(users).sign_in(ADA)
     strict = linking(users, allowed_domains=["other.example"])
     for claims in (ADA, replace(ADA, email_verified=False), replace(ADA, email="")):
@@ -125,13 +125,13 @@ async def test_a_domain_that_is_no_longer_allowed_locks_out_who_had_an_account(u
             await strict.sign_in(claims)
 
 
-async def test_who_comes_back_many_times_at_once_has_one_account(users: Users) -> None:
+async def test_concurrent_sign_ins_of_one_person_create_no_second_account(users: Users) -> None:
     signed_in = await asyncio.gather(*(linking(users).sign_in(ADA) for _ in range(6)))
     assert len({user.id for user in signed_in}) == 1
     assert len(await users.list()) == 1
 
 
-async def test_of_two_people_with_one_address_at_once_one_gets_the_account(users: Users) -> None:
+async def test_concurrent_sign_ins_with_one_email_address_link_one_identity(users: Users) -> None:
     waiting = await users.add("ada@example.com")
     attempts = (linking(users).sign_in(replace(ADA, subject=str(number))) for number in range(6))
     results = await asyncio.gather(*attempts, return_exceptions=True)
@@ -139,7 +139,7 @@ async def test_of_two_people_with_one_address_at_once_one_gets_the_account(users
     assert [user.id for user in await users.list()] == [waiting.id]
 
 
-async def test_who_is_signed_in_already_may_connect_the_provider(users: Users) -> None:
+async def test_a_signed_in_user_may_connect_the_provider(users: Users) -> None:
     ada = await users.add("ada@home.example", password="four quiet random words")
     bob = await users.add("bob@example.com")
     await linking(users).connect(ada, ADA)
@@ -149,14 +149,14 @@ async def test_who_is_signed_in_already_may_connect_the_provider(users: Users) -
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "bad\0name", "\x1b[31mred", "", "   "])
-async def test_a_name_that_cannot_be_kept_is_no_obstacle(users: Users, name: str) -> None:
+async def test_an_invalid_name_does_not_prevent_sign_in(users: Users, name: str) -> None:
     user = await linking(users).sign_in(replace(ADA, name=name))
     assert len(user.name) <= 100
     assert user.name.isprintable()
 
 
 @pytest.mark.parametrize("subject", ["", "x" * 256, "a\0b"])
-async def test_a_subject_that_cannot_be_kept_whole_is_refused(users: Users, subject: str) -> None:
+async def test_a_subject_that_cannot_be_stored_is_refused(users: Users, subject: str) -> None:
     with pytest.raises(SignInFailed):
         await linking(users).sign_in(replace(ADA, subject=subject))
     assert not await users.any()

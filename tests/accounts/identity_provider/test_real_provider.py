@@ -22,7 +22,7 @@ async def signed_in(identity_provider: IdentityProvider, person: str = "ada") ->
     return await identity_provider.finish(await sign_in(request.url, person), request)
 
 
-async def test_a_person_comes_back_with_what_the_provider_knows(provider: OidcProvider, client: Client) -> None:
+async def test_sign_in_returns_the_providers_claims(provider: OidcProvider, client: Client) -> None:
     assert await signed_in(client(provider.issuer)) == IdentityClaims(
         issuer=provider.issuer, subject="ada", email="Ada@Example.com", email_verified=True, name="Ada Lovelace"
     )
@@ -35,19 +35,21 @@ async def test_an_unverified_email_address_is_reported_as_such(provider: OidcPro
     assert (nobody.subject, nobody.email, nobody.email_verified, nobody.name) == ("nemo", "", False, "")
 
 
-async def test_the_claims_may_stand_in_the_id_token(client: Client) -> None:
+async def test_the_claims_may_be_in_the_id_token(client: Client) -> None:
     with OidcProvider(claims_in_id_token=True) as provider:
         claims = await signed_in(client(provider.issuer))
     assert (claims.email, claims.email_verified, claims.name) == ("Ada@Example.com", True, "Ada Lovelace")
 
 
 @pytest.mark.parametrize("client_id", ["public", "PS256", "ES256", "EdDSA", "Ed25519"])
-async def test_every_way_to_sign_and_public_clients(provider: OidcProvider, client: Client, client_id: str) -> None:
+async def test_every_signing_algorithm_and_public_clients_are_supported(
+    provider: OidcProvider, client: Client, client_id: str
+) -> None:
     secret = None if client_id == "public" else SECRET
     assert (await signed_in(client(provider.issuer, client_id=client_id, client_secret=secret))).subject == "ada"
 
 
-async def test_a_provider_may_want_the_secret_in_the_body(client: Client) -> None:
+async def test_a_provider_may_require_the_secret_in_the_body(client: Client) -> None:
     with OidcProvider(auth_methods=["client_secret_post"]) as provider:
         assert (await signed_in(client(provider.issuer, client_id="post"))).subject == "ada"
 
@@ -57,7 +59,7 @@ async def test_a_token_signed_with_the_shared_secret_is_refused(provider: OidcPr
         await signed_in(client(provider.issuer, client_id="HS256"))
 
 
-async def test_the_request_carries_pkce_and_is_new_each_time(provider: OidcProvider, client: Client) -> None:
+async def test_the_request_has_pkce_and_fresh_values(provider: OidcProvider, client: Client) -> None:
     identity_provider = client(provider.issuer, scopes=("email",))
     first, second = [await identity_provider.authorization_request(REDIRECT_URI) for _ in range(2)]
     query = {name: values[0] for name, values in parse_qs(urlsplit(first.url).query).items()}
@@ -113,7 +115,7 @@ async def test_a_response_to_another_request_is_refused(provider: OidcProvider, 
         await identity_provider.finish(query, other_request)
 
 
-async def test_a_code_is_good_once(provider: OidcProvider, client: Client) -> None:
+async def test_a_code_works_once(provider: OidcProvider, client: Client) -> None:
     identity_provider = client(provider.issuer)
     request = await identity_provider.authorization_request(REDIRECT_URI)
     query = await sign_in(request.url, "ada")
@@ -143,7 +145,7 @@ async def test_a_code_expires(client: Client) -> None:
 
 
 @pytest.mark.parametrize(("ahead", "good"), [(45, True), (90, False), (-330, True), (-400, False)])
-async def test_the_provider_s_clock_may_differ_a_little(client: Client, ahead: int, good: bool) -> None:
+async def test_a_small_clock_difference_to_the_provider_is_tolerated(client: Client, ahead: int, good: bool) -> None:
     # An ID token is valid for 300 seconds. Beyond that, only the clock-skew allowance keeps it valid.
     with OidcProvider() as provider:
         provider.set_clock(ahead)
@@ -154,7 +156,7 @@ async def test_the_provider_s_clock_may_differ_a_little(client: Client, ahead: i
                 await signed_in(client(provider.issuer))
 
 
-async def test_new_keys_are_found_without_a_restart(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_new_keys_are_loaded_without_a_restart(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     with OidcProvider() as provider:
         identity_provider = client(provider.issuer)
         assert (await signed_in(identity_provider)).subject == "ada"
@@ -165,7 +167,7 @@ async def test_new_keys_are_found_without_a_restart(client: Client, monkeypatch:
         assert (await signed_in(identity_provider)).subject == "ada"
 
 
-async def test_a_provider_that_restarted_asks_to_sign_in_again(client: Client) -> None:
+async def test_a_code_from_before_a_provider_restart_needs_a_new_sign_in(client: Client) -> None:
     with OidcProvider() as provider:
         identity_provider = client(provider.issuer)
         request = await identity_provider.authorization_request(REDIRECT_URI)
@@ -192,7 +194,7 @@ async def test_a_provider_that_does_not_respond_is_named(client: Client, how: st
                 await attempt
 
 
-async def test_a_dead_provider_holds_up_one_visitor_not_each(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_dead_provider_delays_one_visitor_not_all(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     with OidcProvider() as provider:
         identity_provider = client(provider.issuer, timeout=0.5)
         provider.freeze()
@@ -207,7 +209,7 @@ async def test_a_dead_provider_holds_up_one_visitor_not_each(client: Client, mon
         assert (await identity_provider.authorization_request(REDIRECT_URI)).url.startswith(provider.issuer)
 
 
-async def test_a_wrong_secret_says_nothing_to_the_person(provider: OidcProvider, client: Client) -> None:
+async def test_a_wrong_secret_is_logged_but_not_shown(provider: OidcProvider, client: Client) -> None:
     identity_provider = client(provider.issuer, client_secret="not the secret")
     with capture_logs() as logs, pytest.raises(SignInFailed, match="is not available right now"):
         await signed_in(identity_provider)
@@ -216,7 +218,7 @@ async def test_a_wrong_secret_says_nothing_to_the_person(provider: OidcProvider,
 
 
 @pytest.mark.parametrize("suffix", ["/", "/realm"])
-async def test_an_issuer_that_differs_by_a_slash_is_another(
+async def test_an_issuer_that_differs_by_a_slash_is_refused(
     provider: OidcProvider, client: Client, suffix: str
 ) -> None:
     with capture_logs() as logs, pytest.raises(SignInFailed):

@@ -14,7 +14,7 @@ MAX_MICROSECONDS = 50
 MAX_RATIO_TO_PEER = 40
 
 
-async def test_a_known_key(tmp_path: Path) -> None:
+async def test_a_known_key_is_recognised_quickly(tmp_path: Path) -> None:
     settings = databases.settings_with_database({"path": tmp_path}, tmp_path)
     async with databases.migrated(settings) as database:
         # The key is cached for 5 s and then checked against the database again, as on a server under load.

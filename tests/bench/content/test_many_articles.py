@@ -21,7 +21,7 @@ WARM_UP = 8
 
 
 @pytest.mark.timeout(900)
-def test_ten_thousand_articles(host: RunningHost) -> None:
+def test_requests_stay_fast_with_ten_thousand_articles(host: RunningHost) -> None:
     client = client_of(host, "ada@example.com")
     database = content_of(host).services.database
     website = new_id("w")

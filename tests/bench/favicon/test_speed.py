@@ -91,7 +91,7 @@ def _theirs(folder: Path, content: str, icons: Mapping[str, object]) -> list[flo
 
 
 @pytest.mark.parametrize("source", ["letter", "emoji"])
-def test_a_bundle_takes_a_quarter_of_the_time_of_npm_favicons(source: str, npm_favicons: Path) -> None:
+def test_a_bundle_takes_a_fraction_of_the_time_of_npm_favicons(source: str, npm_favicons: Path) -> None:
     contents = {"letter": LETTERS, "emoji": EMOJI}[source]
     figures = {
         "Pressroom": _ours(iter(contents), source),

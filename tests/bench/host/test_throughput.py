@@ -27,7 +27,7 @@ SECONDS = 2
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("delivery", "at_most"), [("url", 4.4), ("binary", 4.4)])
-def test_a_cached_request_beside_a_bare_handler(tmp_path: Path, delivery: str, at_most: float) -> None:
+def test_a_cached_request_compared_with_a_bare_handler(tmp_path: Path, delivery: str, at_most: float) -> None:
     body = f'{{"text":"https://example.com","response":"{delivery}"}}'
     headers = {"Content-Type": "application/json"}
     with serving(tmp_path / "host", CONFIG, forked=False) as server:
@@ -117,7 +117,9 @@ def start_bare(folder: Path) -> Start:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("plugins", "times_bare", "memory_of_bare"), [("generators", 10, 4.25), ("all", 16, 5.5)])
-def test_start_up_and_memory(tmp_path: Path, plugins: str, times_bare: int, memory_of_bare: float) -> None:
+def test_start_up_time_and_memory_are_bounded(
+    tmp_path: Path, plugins: str, times_bare: int, memory_of_bare: float
+) -> None:
     """A new server, which creates its database on first start, against a Sanic server with one handler."""
     (tmp_path / "body").write_text("here")
     config = "".join(f"[plugins.{id_}]\nenabled = false\n" for id_ in PUBLISHING) if plugins == "generators" else ""

@@ -66,7 +66,7 @@ def peers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Peer]]:
     [(LIST, 5, 2.3), (CALL, 3, 4.1)],
     ids=["tools/list", "tools/call"],
 )
-def test_load(
+def test_throughput_under_load(
     peers: list[Peer], tmp_path: Path, message: dict[str, Any], times_fastmcp: float, times_bare: float
 ) -> None:
     """We serve several times as many requests per second as FastMCP, for a few times the CPU of a bare handler."""

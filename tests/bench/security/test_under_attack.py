@@ -280,7 +280,7 @@ def _memory(world: World, name: str) -> int:
 
 
 @pytest.mark.timeout(300)
-async def test_others_are_served_while_one_attacks(world: World) -> None:
+async def test_others_are_served_during_an_attack(world: World) -> None:
     await _percentiles(world, 2)
     quiet = await _percentiles(world, SECONDS)
     figures: dict[str, dict[str, float]] = {"quiet": quiet}

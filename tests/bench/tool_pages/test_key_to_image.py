@@ -55,7 +55,9 @@ async def type_keys(page: Page, slug: str) -> list[float]:
 
 @pytest.mark.parametrize("other", [None, "code-to-image"], ids=["alone", "beside another"])
 @pytest.mark.parametrize("slug", list(PAGES))
-async def test_an_image_follows_a_key(browser: Browser, server: Server, slug: str, other: str | None) -> None:
+async def test_an_image_is_updated_soon_after_a_key_press(
+    browser: Browser, server: Server, slug: str, other: str | None
+) -> None:
     pages = [await browser.new_page() for _ in ((slug,) if other is None else (slug, other))]
     for page, tool in zip(pages, (slug, other), strict=False):
         await page.goto(f"{server.url}/tools/{tool}", wait_until="networkidle")

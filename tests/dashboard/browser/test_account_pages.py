@@ -95,7 +95,7 @@ async def copied(context: BrowserContext, page: Page, button: str) -> str:
 
 
 @pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
-async def test_from_the_one_time_link_to_a_revoked_key(browser: Browser, tmp_path: Path, scripting: bool) -> None:
+async def test_from_the_setup_link_to_a_revoked_key(browser: Browser, tmp_path: Path, scripting: bool) -> None:
     host = RunningHost(settings_for_test({}, tmp_path))
     await asyncio.to_thread(host.__enter__)
     context = await browser.new_context(java_script_enabled=scripting)
@@ -155,7 +155,7 @@ async def test_from_the_one_time_link_to_a_revoked_key(browser: Browser, tmp_pat
         await asyncio.to_thread(host.__exit__, None, None, None)
 
 
-async def test_loading_the_new_keys_page_again_makes_no_second_one(
+async def test_reloading_the_new_key_page_creates_no_second_key(
     browser: Browser, host: RunningHost, person: User
 ) -> None:
     async with signed_in(browser, host, person) as page:
@@ -192,7 +192,7 @@ async def test_switches_are_filtered_and_set_together(
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-async def test_axe_finds_nothing_serious(
+async def test_axe_reports_no_serious_violations(
     browser: Browser, host: RunningHost, person: User, connection: str, scheme: Scheme
 ) -> None:
     async with signed_in(browser, host, person, scheme=scheme) as page:
@@ -211,7 +211,7 @@ async def test_axe_finds_nothing_serious(
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-async def test_everything_that_a_connection_may_do_is_easy_to_read(
+async def test_connection_permissions_are_accessible_on_narrow_screens(
     browser: Browser, host: RunningHost, person: User, connection: str, scheme: Scheme
 ) -> None:
     cut_off = "blocks => blocks.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"
@@ -227,7 +227,9 @@ async def test_everything_that_a_connection_may_do_is_easy_to_read(
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-async def test_axe_finds_nothing_serious_outside(browser: Browser, host: RunningHost, scheme: Scheme) -> None:
+async def test_axe_reports_no_serious_violations_when_signed_out(
+    browser: Browser, host: RunningHost, scheme: Scheme
+) -> None:
     page = await browser.new_page(color_scheme=scheme)
     for path in OPEN:
         await page.goto(host.url + path)
@@ -242,7 +244,7 @@ async def test_axe_finds_nothing_serious_outside(browser: Browser, host: Running
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 600), (1000, 400)])
-async def test_the_whole_navigation_is_within_reach_in_a_low_window(
+async def test_all_navigation_is_reachable_in_a_low_window(
     browser: Browser, host: RunningHost, person: User, width: int, height: int
 ) -> None:
     async with signed_in(browser, host, person) as page:
@@ -269,7 +271,7 @@ async def test_no_page_scrolls_sideways(browser: Browser, host: RunningHost, per
                 assert await page.evaluate("document.documentElement.scrollWidth") == width, (path, width)
 
 
-async def test_the_dashboard_can_be_used_with_the_keyboard_alone(
+async def test_the_dashboard_is_usable_with_the_keyboard_alone(
     browser: Browser, host: RunningHost, person: User
 ) -> None:
     async with signed_in(browser, host, person) as page:
@@ -287,9 +289,7 @@ async def test_the_dashboard_can_be_used_with_the_keyboard_alone(
         await expect(page.locator("#snippet-claude-desktop-1")).to_be_hidden()
 
 
-async def test_nothing_is_loaded_from_elsewhere_and_nothing_is_blocked(
-    browser: Browser, host: RunningHost, person: User
-) -> None:
+async def test_nothing_is_loaded_from_other_sites_or_blocked(browser: Browser, host: RunningHost, person: User) -> None:
     async with signed_in(browser, host, person) as page:
         complaints: list[str] = []
         urls: list[str] = []

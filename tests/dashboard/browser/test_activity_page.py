@@ -80,7 +80,7 @@ async def signed_in(
     await context.close()
 
 
-async def test_without_scripts_people_find_a_call(browser: Browser, host: RunningHost, person: User) -> None:
+async def test_a_call_can_be_found_without_scripts(browser: Browser, host: RunningHost, person: User) -> None:
     async with signed_in(browser, host, person, scripting=False) as page:
         await page.goto(f"{host.url}/dashboard")
         await page.get_by_role("navigation", name="Dashboard").get_by_role("link", name="Activity").click()
@@ -109,7 +109,7 @@ async def test_without_scripts_people_find_a_call(browser: Browser, host: Runnin
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_everybody_can_use_it_on_every_screen(
+async def test_it_is_accessible_at_every_width(
     browser: Browser, host: RunningHost, person: User, scheme: Scheme
 ) -> None:
     async with signed_in(browser, host, person, scheme=scheme) as page:

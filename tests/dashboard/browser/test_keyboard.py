@@ -288,7 +288,7 @@ async def faults_of_walk(page: Page, key: str = "Tab") -> list[str]:
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES, ids=["desktop", "phone"])
-async def test_tab_reaches_everything_in_order_and_in_sight(
+async def test_tab_reaches_every_control_in_order_and_in_view(
     browser: Browser, pages: Pages, width: int, height: int
 ) -> None:
     token = pages.host.run(pages.host.host.accounts.sessions.start(pages.person.id))
@@ -307,7 +307,7 @@ async def test_tab_reaches_everything_in_order_and_in_sight(
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES, ids=["desktop", "phone"])
-async def test_the_first_account_is_made_with_the_keyboard(
+async def test_the_first_account_is_created_with_the_keyboard(
     browser: Browser, tmp_path: Path, width: int, height: int
 ) -> None:
     with RunningHost(settings_for_test({"logging": {"requests": False}}, tmp_path)) as fresh:
@@ -324,7 +324,7 @@ async def test_the_first_account_is_made_with_the_keyboard(
         await page.close()
 
 
-async def test_escape_closes_an_explanation_and_keeps_the_place(browser: Browser, pages: Pages) -> None:
+async def test_escape_closes_an_explanation_and_restores_focus(browser: Browser, pages: Pages) -> None:
     page = await browser.new_page()
     await page.goto(f"{pages.host.url}/tools/{TOOLS[1]}")
     opener = page.locator("button.tip").filter(visible=True).first
@@ -373,7 +373,7 @@ async def send_wrongly(page: Page, url: str, form: WrongForm, *, scripts: bool) 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
 @pytest.mark.parametrize(("width", "height"), SIZES, ids=["desktop", "phone"])
-async def test_a_form_that_is_wrong_shows_where_with_the_keyboard(
+async def test_form_errors_are_accessible_with_the_keyboard(
     browser: Browser, pages: Pages, width: int, height: int, scripts: bool
 ) -> None:
     token = pages.host.run(pages.host.host.accounts.sessions.start(pages.person.id))

@@ -84,7 +84,7 @@ async def visit(context: BrowserContext, url: str) -> tuple[int, float]:
 
 
 @pytest.mark.parametrize(("width", "height", "pixels"), [(1280, 800, 1), (390, 844, 2)], ids=["desktop", "phone"])
-async def test_pages_are_light_and_stay_where_they_are(
+async def test_pages_are_small_and_do_not_shift(
     browser: Browser, host: RunningHost, person: User, blog: list[str], width: int, height: int, pixels: int
 ) -> None:
     token = host.run(host.host.accounts.sessions.start(person.id))

@@ -76,7 +76,7 @@ def test_a_client_lists_and_calls_the_tools_of_the_plan(
     assert base64.b64decode(sound["content"][1]["data"]).startswith(b"RIFF")
 
 
-def test_a_client_says_so_when_its_key_is_no_longer_good(
+def test_a_client_reports_a_revoked_key(
     client: Client, server: McpServer, key: str, browser: ScriptedBrowser, tmp_path: Path
 ) -> None:
     assert client.run(server.mcp_url, tmp_path / "client", key=key).done

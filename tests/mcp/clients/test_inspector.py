@@ -31,7 +31,7 @@ def result(completed: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_it_lists_tools_whose_schemas_are_portable(server: McpServer, key: str, tmp_path: Path, era: str) -> None:
+def test_it_lists_tools_with_portable_schemas(server: McpServer, key: str, tmp_path: Path, era: str) -> None:
     completed = inspect(server, key, tmp_path, "--method", "tools/list", "--strict", "--protocol-era", era)
     assert {tool["name"] for tool in result(completed)["tools"]} == TOOLS
 
@@ -44,13 +44,13 @@ def test_it_calls_a_tool(server: McpServer, key: str, tmp_path: Path) -> None:
     assert usage["structuredContent"]["plan"] == "free"
 
 
-def test_it_says_when_a_tool_failed(server: McpServer, key: str, tmp_path: Path) -> None:
+def test_it_reports_a_failed_tool(server: McpServer, key: str, tmp_path: Path) -> None:
     completed = inspect(server, key, tmp_path, "--method", "tools/call", "--tool-name", "test_error_handling")
     assert completed.returncode != 0
     assert "intentionally returns an error" in completed.stdout + completed.stderr
 
 
-def test_it_says_when_a_key_is_wrong(server: McpServer, key: str, tmp_path: Path) -> None:
+def test_it_reports_a_wrong_key(server: McpServer, key: str, tmp_path: Path) -> None:
     completed = inspect(server, key[:-1] + ("a" if key[-1] != "a" else "b"), tmp_path, "--method", "tools/list")
     assert completed.returncode != 0
     assert "auth" in (completed.stdout + completed.stderr).lower()

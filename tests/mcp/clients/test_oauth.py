@@ -31,7 +31,7 @@ def expire_access_token(store: Path) -> None:
     store.write_text(json.dumps(state))
 
 
-def test_a_client_is_allowed_once_and_stays_connected_until_it_is_revoked(
+def test_a_client_is_approved_once_and_remains_connected_until_revoked(
     client: Client, server: McpServer, browser: ScriptedBrowser, store: Path, tmp_path: Path
 ) -> None:
     key = server.create_key()
@@ -93,7 +93,7 @@ def status_of_a_call(server: McpServer, credential: str) -> int:
     return httpx.post(server.mcp_url, json=body, headers=headers, timeout=30).status_code
 
 
-def test_a_client_learns_that_it_was_denied(
+def test_a_client_is_notified_of_a_denial(
     client: Client, server: McpServer, browser: ScriptedBrowser, store: Path, tmp_path: Path
 ) -> None:
     browser.answer = "Deny"
@@ -107,7 +107,7 @@ def test_a_client_learns_that_it_was_denied(
     assert "tokens" not in kept(store)
 
 
-def test_a_person_who_allows_does_not_notice_a_restart(
+def test_approval_survives_a_server_restart(
     client: Client, server: McpServer, browser: ScriptedBrowser, store: Path, tmp_path: Path
 ) -> None:
     browser.before_answering = server.restart

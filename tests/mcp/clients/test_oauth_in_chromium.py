@@ -37,7 +37,7 @@ def decide(page: Page, button: str, url: str) -> None:
     [(PYTHON_2, True), (TYPESCRIPT_2, False)],
     ids=["Python, with JavaScript", "TypeScript, without JavaScript"],
 )
-def test_the_buttons_of_the_pages_lead_back_to_the_client(
+def test_the_buttons_of_the_pages_return_to_the_client(
     browser: Browser, client: Client, scripting: bool, server: McpServer, store: Path, tmp_path: Path
 ) -> None:
     new_page = browser.new_page(java_script_enabled=scripting)
@@ -49,9 +49,7 @@ def test_the_buttons_of_the_pages_lead_back_to_the_client(
     new_page.close()
 
 
-def test_the_button_that_denies_tells_the_client(
-    browser: Browser, server: McpServer, store: Path, tmp_path: Path
-) -> None:
+def test_the_deny_button_notifies_the_client(browser: Browser, server: McpServer, store: Path, tmp_path: Path) -> None:
     page = browser.new_page()
     deny = partial(decide, page, "Deny")
     report = PYTHON_2.run(server.mcp_url, tmp_path / "client", store=store, browser=deny)

@@ -50,7 +50,7 @@ def test_through_oauth(
     assert not second.opened
 
 
-def test_a_client_says_which_set_does_not_exist(client: Client, server: McpServer, key: str, tmp_path: Path) -> None:
+def test_a_client_reports_an_unknown_toolset(client: Client, server: McpServer, key: str, tmp_path: Path) -> None:
     report = client.run(server.mcp_url + "?toolsets=no_such_set", tmp_path / "client", key=key)
 
     assert not report.done

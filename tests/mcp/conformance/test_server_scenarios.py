@@ -27,7 +27,7 @@ APPLICABLE = frozenset(
 
 
 @pytest.mark.timeout(300)
-def test_what_applies_passes_and_nothing_else_is_expected_to_fail(endpoint: str, tmp_path: Path) -> None:
+def test_applicable_scenarios_pass_and_expected_failures_are_exact(endpoint: str, tmp_path: Path) -> None:
     suite = node_packages() / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
     options = ["--url", endpoint, "--expected-failures", str(EXPECTED_FAILURES), "--output-dir", str(tmp_path)]
     result = subprocess.run(

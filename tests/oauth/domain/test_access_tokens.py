@@ -74,7 +74,7 @@ async def signed(world: World, token: str, header: dict[str, Any] | None = None,
     return PREFIX + jwt.encode({**decoded(head), **(header or {})}, new_claims, key, algorithms=["ES256"])
 
 
-async def test_a_token_names_what_it_is_and_for_whom(world: World, token: str) -> None:
+async def test_a_token_has_the_right_type_issuer_and_audience(world: World, token: str) -> None:
     head, payload, _ = token.removeprefix(PREFIX).split(".")
     header, claims = decoded(head), decoded(payload)
     assert (header["typ"], header["alg"]) == ("at+jwt", "ES256")
@@ -90,11 +90,11 @@ async def test_a_token_of_another_type_is_refused(world: World, token: str, head
     assert "not an access token" in await refused(world, await signed(world, token, header))
 
 
-async def test_the_long_form_of_the_type_is_the_same(world: World, token: str) -> None:
+async def test_the_long_form_of_the_token_type_is_accepted(world: World, token: str) -> None:
     assert await whose(world, await signed(world, token, {"typ": "application/at+jwt"})) is not None
 
 
-async def test_a_token_with_other_claims_is_refused(world: World, token: str) -> None:
+async def test_a_token_with_invalid_claims_is_refused(world: World, token: str) -> None:
     for claims, reason in OTHER_CLAIMS:
         assert reason in await refused(world, await signed(world, token, **claims))
 

@@ -18,7 +18,7 @@ SECRET_METADATA = check_metadata(PUBLIC)
 UNUSED_DAYS = 30
 
 
-async def test_the_same_public_metadata_are_the_same_client(world: World) -> None:
+async def test_registering_the_same_public_metadata_returns_the_same_client(world: World) -> None:
     first = await world.server.clients.register(PUBLIC_METADATA, "192.0.2.1")
     second = await world.server.clients.register(PUBLIC_METADATA, "192.0.2.2")
     turned = check_metadata(
@@ -33,13 +33,13 @@ async def test_the_same_public_metadata_are_the_same_client(world: World) -> Non
     assert other_name.client.id != first.client.id
 
 
-async def test_registrations_at_once_are_one_client(world: World) -> None:
+async def test_concurrent_registrations_create_one_client(world: World) -> None:
     registrations = await asyncio.gather(*(world.server.clients.register(PUBLIC_METADATA, "") for _ in range(8)))
     assert len({registration.client.id for registration in registrations}) == 1
     assert [registration.is_new for registration in registrations].count(True) == 1
 
 
-async def test_each_client_with_a_secret_is_its_own(world: World) -> None:
+async def test_each_client_with_a_secret_is_separate(world: World) -> None:
     first = await world.server.clients.register(SECRET_METADATA, "")
     other = await world.server.clients.register(SECRET_METADATA, "")
     assert first.client.id != other.client.id
@@ -49,7 +49,7 @@ async def test_each_client_with_a_secret_is_its_own(world: World) -> None:
     assert all(row.secret_hash not in (None, first.secret.encode(), other.secret.encode()) for row in rows)
 
 
-async def test_a_client_proves_who_it_is(world: World) -> None:
+async def test_a_client_is_authenticated(world: World) -> None:
     clients = world.server.clients
     secretive, public = await clients.register(SECRET_METADATA, ""), await clients.register(PUBLIC_METADATA, "")
     assert (await clients.authenticate(secretive.client.id, secretive.secret)).id == secretive.client.id
@@ -69,7 +69,7 @@ async def test_a_client_proves_who_it_is(world: World) -> None:
             await clients.authenticate(client_id, secret)
 
 
-async def test_clients_that_nobody_approved_are_forgotten(world: World) -> None:
+async def test_unapproved_clients_are_pruned(world: World) -> None:
     clients = world.server.clients
     approved, renewed, forgotten = [await world.client() for _ in range(3)]
     await world.approve(await world.user(), approved)
@@ -82,7 +82,7 @@ async def test_clients_that_nobody_approved_are_forgotten(world: World) -> None:
     assert await clients.find(forgotten.id) is None
 
 
-async def test_an_approved_client_stays_however_long_it_is_not_used(world: World) -> None:
+async def test_an_approved_client_is_never_pruned(world: World) -> None:
     client = await world.client()
     await world.connect(await world.user(), client)
     world.clock.advance(days=1000)
@@ -90,7 +90,7 @@ async def test_an_approved_client_stays_however_long_it_is_not_used(world: World
     assert await world.server.clients.find(client.id) is not None
 
 
-async def test_the_operator_sees_clients_and_removes_them(world: World) -> None:
+async def test_clients_can_be_listed_and_removed(world: World) -> None:
     used, unused = await world.client(client_name="Used"), await world.client(client_name="Unused")
     users = [await world.user() for _ in range(2)]
     tokens = [await world.connect(user, used) for user in users]

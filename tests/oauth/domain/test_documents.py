@@ -72,7 +72,7 @@ def right(client_id: str) -> dict[str, Any]:
     }
 
 
-async def test_a_document_is_a_client(world: World, publish: Publish) -> None:
+async def test_a_client_metadata_document_identifies_a_client(world: World, publish: Publish) -> None:
     async with publish(right) as site:
         client = await site.client()
     assert (client.id, client.metadata.name, client.from_document) == (site.client_id, "My editor", True)
@@ -82,7 +82,7 @@ async def test_a_document_is_a_client(world: World, publish: Publish) -> None:
     assert (await world.server.refresh(authenticated, tokens.refresh_token, "", [])).access_token
 
 
-async def test_a_document_is_believed_for_an_hour(world: World, publish: Publish) -> None:
+async def test_a_document_is_cached_for_an_hour(world: World, publish: Publish) -> None:
     names = iter(["Before", "After"])
     async with publish(lambda client_id: {**right(client_id), "client_name": next(names)}) as site:
         await site.client()
@@ -107,7 +107,7 @@ async def test_a_document_is_believed_for_an_hour(world: World, publish: Publish
         {"grant_types": ["client_credentials"]},
     ],
 )
-async def test_a_wrong_document_is_no_client(publish: Publish, change: dict[str, Any]) -> None:
+async def test_an_invalid_document_is_refused(publish: Publish, change: dict[str, Any]) -> None:
     async with publish(lambda client_id: {**right(client_id), **change}) as site:
         with pytest.raises(InvalidClient):
             await site.client()
@@ -115,13 +115,13 @@ async def test_a_wrong_document_is_no_client(publish: Publish, change: dict[str,
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"nonsense", b"\xff", b'{"a":' * 40, b" " * 70_000])
-async def test_what_is_no_document_is_no_client(publish: Publish, content: bytes) -> None:
+async def test_something_that_is_not_a_document_is_refused(publish: Publish, content: bytes) -> None:
     async with publish(lambda _: content) as site:
         with pytest.raises(InvalidClient):
             await site.client()
 
 
-async def test_documents_inside_are_not_fetched(world: World) -> None:
+async def test_documents_on_internal_addresses_are_not_fetched(world: World) -> None:
     async with GuardedFetcher(resolver=StubNames(["10.0.0.1"])) as fetcher:
         documents = ClientDocuments(world.server.clients, fetcher, clock=world.clock)
         for client_id in ("https://inside.example/client.json", "https://127.0.0.1/client.json"):
@@ -151,5 +151,5 @@ async def test_documents_inside_are_not_fetched(world: World) -> None:
         ("", False),
     ],
 )
-def test_which_ids_are_addresses_of_documents(client_id: str, expected: bool) -> None:
+def test_which_client_ids_are_document_urls(client_id: str, expected: bool) -> None:
     assert is_document_address(client_id) is expected

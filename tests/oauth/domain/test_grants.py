@@ -42,7 +42,7 @@ def won(results: Iterable[TokenSet | BaseException]) -> list[TokenSet]:
     return [result for result in results if isinstance(result, TokenSet)]
 
 
-async def test_the_tokens_of_a_code_act_for_the_person(world: World) -> None:
+async def test_exchanged_tokens_act_for_the_approving_account(world: World) -> None:
     user, client = await world.user(), await world.client(client_name="My editor")
     tokens = await world.connect(user, client)
     identity = await whose(world, tokens.access_token)
@@ -51,14 +51,14 @@ async def test_the_tokens_of_a_code_act_for_the_person(world: World) -> None:
     assert (tokens.expires_in, tokens.scope) == (3600, "mcp")
 
 
-async def test_other_bearers_are_not_ours(world: World) -> None:
+async def test_other_bearer_tokens_are_ignored(world: World) -> None:
     assert await whose(world, "prk_key_something") is None
     assert await whose(world, "") is None
     tokens = await world.connect(await world.user(), await world.client())
     assert await whose(world, tokens.refresh_token) is None
 
 
-async def test_of_many_exchanges_of_one_code_at_once_one_wins(world: World) -> None:
+async def test_of_many_concurrent_exchanges_of_one_code_one_succeeds(world: World) -> None:
     user, client = await world.user(), await world.client()
     request = await world.approve(user, client)
     exchanges = (world.server.exchange_code(client, request, []) for _ in range(10))
@@ -66,7 +66,7 @@ async def test_of_many_exchanges_of_one_code_at_once_one_wins(world: World) -> N
     assert await count(world, RefreshTokenRow) == [1]
 
 
-async def test_a_code_that_comes_again_ends_what_came_of_it(world: World) -> None:
+async def test_reusing_a_code_revokes_its_tokens(world: World) -> None:
     user, client = await world.user(), await world.client()
     request = await world.approve(user, client)
     tokens = await world.server.exchange_code(client, request, [])
@@ -77,7 +77,7 @@ async def test_a_code_that_comes_again_ends_what_came_of_it(world: World) -> Non
         await world.server.refresh(client, tokens.refresh_token, "", [])
 
 
-async def test_a_used_code_in_the_hands_of_another_client_ends_nothing(world: World) -> None:
+async def test_a_used_code_sent_by_another_client_revokes_nothing(world: World) -> None:
     user, client, other = await world.user(), await world.client(), await world.client()
     request = await world.approve(user, client)
     tokens = await world.server.exchange_code(client, request, [])
@@ -86,7 +86,7 @@ async def test_a_used_code_in_the_hands_of_another_client_ends_nothing(world: Wo
     assert await is_valid(world, tokens.access_token)
 
 
-async def test_a_wrong_request_does_not_use_the_code_up(world: World) -> None:
+async def test_an_invalid_request_does_not_use_up_the_code(world: World) -> None:
     user, client = await world.user(), await world.client()
     request = await world.approve(user, client)
     for wrong in (
@@ -128,7 +128,7 @@ async def test_a_refresh_token_is_rotated(world: World) -> None:
     assert all([await is_valid(world, tokens.access_token) for tokens in (first, second, third)])
 
 
-async def test_without_a_grace_two_refreshes_at_once_end_the_family(world: World) -> None:
+async def test_without_a_grace_period_concurrent_refreshes_revoke_the_family(world: World) -> None:
     client = await world.client()
     tokens = await world.connect(await world.user(), client)
     refreshes = (world.server.refresh(client, tokens.refresh_token, "", []) for _ in range(10))
@@ -138,7 +138,7 @@ async def test_without_a_grace_two_refreshes_at_once_end_the_family(world: World
     assert not await is_valid(world, tokens.access_token)
 
 
-async def test_within_the_grace_a_refresh_token_may_come_again(make_world: MakeWorld) -> None:
+async def test_within_the_grace_period_a_refresh_token_can_be_reused(make_world: MakeWorld) -> None:
     world = make_world(refresh_grace=30.0)
     client = await world.client()
     tokens = await world.connect(await world.user(), client)
@@ -150,7 +150,7 @@ async def test_within_the_grace_a_refresh_token_may_come_again(make_world: MakeW
     assert all([await is_valid(world, token_set.access_token) for token_set in (*token_sets, late_tokens)])
 
 
-async def test_after_the_grace_it_ends_the_family(make_world: MakeWorld) -> None:
+async def test_reuse_after_the_grace_period_revokes_the_family(make_world: MakeWorld) -> None:
     world = make_world(refresh_grace=30.0)
     client = await world.client()
     first = await world.connect(await world.user(), client)
@@ -163,7 +163,7 @@ async def test_after_the_grace_it_ends_the_family(make_world: MakeWorld) -> None
     assert not await is_valid(world, second.access_token)
 
 
-async def test_the_grace_is_for_the_same_client_only(make_world: MakeWorld) -> None:
+async def test_the_grace_period_is_for_the_same_client_only(make_world: MakeWorld) -> None:
     world = make_world(refresh_grace=30.0)
     client, other = await world.client(), await world.client()
     tokens = await world.connect(await world.user(), client)
@@ -182,9 +182,7 @@ async def test_a_refresh_token_is_valid_for_thirty_days(world: World, seconds: i
 
 
 @pytest.mark.parametrize(("seconds", "valid"), [(3599, True), (3604, True), (3605, False)])
-async def test_an_access_token_is_valid_for_an_hour_and_a_little_leeway(
-    world: World, seconds: int, valid: bool
-) -> None:
+async def test_an_access_token_is_valid_for_an_hour_plus_leeway(world: World, seconds: int, valid: bool) -> None:
     tokens = await world.connect(await world.user(), await world.client())
     world.clock.advance(seconds=seconds)
     assert await is_valid(world, tokens.access_token) is valid
@@ -199,7 +197,7 @@ async def test_a_client_without_the_grant_type_cannot_refresh(world: World) -> N
 
 
 @pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
-async def test_revoking_either_token_ends_the_family(world: World, kind: str) -> None:
+async def test_revoking_either_token_revokes_the_family(world: World, kind: str) -> None:
     client = await world.client()
     tokens = await world.connect(await world.user(), client)
     await world.server.revoke(client, getattr(tokens, kind))
@@ -226,7 +224,7 @@ async def test_a_client_cannot_revoke_the_tokens_of_another(world: World, kind: 
     assert await is_valid(world, tokens.access_token)
 
 
-async def test_revoking_the_connection_ends_all_its_families(world: World) -> None:
+async def test_revoking_a_connection_revokes_all_its_families(world: World) -> None:
     user, client = await world.user(), await world.client()
     first, second = await world.connect(user, client), await world.connect(user, client)
     [connection] = await world.accounts.connections.list(user)
@@ -246,7 +244,7 @@ async def test_a_code_of_a_revoked_connection_is_refused(world: World) -> None:
         await world.server.exchange_code(client, request, [])
 
 
-async def test_a_locked_account_gets_nothing(world: World) -> None:
+async def test_the_tokens_and_codes_of_a_disabled_account_are_refused(world: World) -> None:
     user, client = await world.user(), await world.client()
     tokens, request = await world.connect(user, client), await world.approve(user, client)
     await world.accounts.users.set_disabled(user, True)
@@ -259,7 +257,7 @@ async def test_a_locked_account_gets_nothing(world: World) -> None:
         await world.server.exchange_code(client, request, [])
 
 
-async def test_approving_again_keeps_the_connection_with_its_name_and_switches(world: World) -> None:
+async def test_approving_again_keeps_the_connections_name_and_disabled_tools(world: World) -> None:
     user, client = await world.user(), await world.client()
     await world.connect(user, client)
     [connection] = await world.accounts.connections.list(user)
@@ -272,14 +270,14 @@ async def test_approving_again_keeps_the_connection_with_its_name_and_switches(w
     assert identity.disabled_tools == {"generate_qr_code"}
 
 
-async def test_approvals_at_once_share_a_connection(world: World) -> None:
+async def test_concurrent_approvals_share_a_connection(world: World) -> None:
     user, client = await world.user(), await world.client()
     await asyncio.gather(*(world.approve(user, client) for _ in range(6)))
     assert len(await world.accounts.connections.list(user)) == 1
     assert await count(world, TokenFamilyRow, CodeRow) == [6, 6]
 
 
-async def test_after_a_revocation_approving_makes_a_new_connection(world: World) -> None:
+async def test_approving_after_a_revocation_creates_a_new_connection(world: World) -> None:
     user, client = await world.user(), await world.client()
     await world.connect(user, client)
     [before] = await world.accounts.connections.list(user)
@@ -289,7 +287,7 @@ async def test_after_a_revocation_approving_makes_a_new_connection(world: World)
     assert after.id != before.id
 
 
-async def test_two_people_have_connections_of_their_own(world: World) -> None:
+async def test_two_accounts_have_separate_connections(world: World) -> None:
     client, ada, bob = await world.client(), await world.user(), await world.user()
     hers, his = await world.connect(ada, client), await world.connect(bob, client)
     await world.server.revoke(client, hers.access_token)
@@ -298,7 +296,7 @@ async def test_two_people_have_connections_of_their_own(world: World) -> None:
     assert identity.subject == bob
 
 
-async def test_a_client_without_a_name_is_called_by_where_it_redirects_to(world: World) -> None:
+async def test_a_client_without_a_name_is_named_after_its_redirect_host(world: World) -> None:
     user = await world.user()
     await world.connect(user, await world.client(client_name="", redirect_uris=["https://app.example/callback"]))
     [connection] = await world.accounts.connections.list(user)
@@ -315,14 +313,14 @@ async def test_an_account_with_the_maximum_number_of_connections_learns_so(world
     assert await count(world, CodeRow, TokenFamilyRow) == [0, 0]
 
 
-async def test_a_client_that_was_removed_cannot_be_approved(world: World) -> None:
+async def test_a_removed_client_cannot_be_approved(world: World) -> None:
     client = await world.client()
     await world.server.clients.revoke(client.id)
     with pytest.raises(InvalidClient):
         await world.approve(await world.user(), client)
 
 
-async def test_what_expired_is_pruned_and_connections_stay_known(world: World) -> None:
+async def test_expired_rows_are_pruned_and_connections_are_kept(world: World) -> None:
     user, client = await world.user(), await world.client()
     for _ in range(3):
         await world.connect(user, client)
@@ -356,7 +354,7 @@ async def editor(world: World, port: int, **metadata: Any) -> Client:
     return await world.client(**{**default, **metadata})
 
 
-async def test_a_program_that_registers_anew_leaves_no_connection_that_it_never_used(world: World) -> None:
+async def test_a_client_that_registers_again_replaces_its_unused_connection(world: World) -> None:
     user = await world.user()
     first = await editor(world, 1001)
     never_fetched = await world.approve(user, first)
@@ -371,7 +369,7 @@ async def test_a_program_that_registers_anew_leaves_no_connection_that_it_never_
         await world.server.exchange_code(first, never_fetched, [])
 
 
-async def test_a_connection_that_was_used_is_never_replaced(world: World) -> None:
+async def test_a_used_connection_is_never_replaced(world: World) -> None:
     user = await world.user()
     used = await world.connect(user, await editor(world, 1001))
     assert await is_valid(world, used.access_token)  # less than the write interval ago, so this use is not stored yet
@@ -381,7 +379,7 @@ async def test_a_connection_that_was_used_is_never_replaced(world: World) -> Non
     assert await is_valid(world, tokens.access_token)
 
 
-async def test_a_connection_that_was_refreshed_is_never_replaced(world: World) -> None:
+async def test_a_refreshed_connection_is_never_replaced(world: World) -> None:
     user, client = await world.user(), await editor(world, 1001)
     tokens = await world.connect(user, client)
     await world.server.refresh(client, tokens.refresh_token, "", [])
@@ -399,7 +397,7 @@ async def test_a_connection_that_was_refreshed_is_never_replaced(world: World) -
         {"redirect_uris": ["https://127.0.0.1:1002/callback"]},
     ],
 )
-async def test_a_program_of_another_name_or_redirect_uri_replaces_nothing(
+async def test_a_client_with_another_name_or_redirect_uri_replaces_nothing(
     world: World, metadata: dict[str, Any]
 ) -> None:
     user = await world.user()
@@ -409,14 +407,14 @@ async def test_a_program_of_another_name_or_redirect_uri_replaces_nothing(
     assert await is_valid(world, unused.access_token)
 
 
-async def test_the_twin_in_another_account_stays(world: World) -> None:
+async def test_a_connection_of_another_account_is_not_replaced(world: World) -> None:
     ada, bob = await world.user(), await world.user()
     hers = await world.connect(ada, await editor(world, 1001))
     await world.connect(bob, await editor(world, 1002))
     assert await is_valid(world, hers.access_token)
 
 
-async def test_a_program_that_moved_leaves_no_connection_that_it_never_fetched_a_token_for(world: World) -> None:
+async def test_a_client_that_moved_replaces_a_connection_that_never_fetched_a_token(world: World) -> None:
     user = await world.user()
     waiting = await editor(world, 1001, redirect_uris=["http://127.0.0.1:1001/other"])
     code = await world.approve(user, waiting)
@@ -429,7 +427,7 @@ async def test_a_program_that_moved_leaves_no_connection_that_it_never_fetched_a
         await world.server.exchange_code(waiting, code, [])
 
 
-async def test_what_a_person_chooses_is_what_the_connection_may_do(world: World) -> None:
+async def test_the_chosen_access_is_the_connections_access(world: World) -> None:
     user, client = await world.user(), await world.client()
     assert await world.server.grants.choice(user, client.id) is None
     choice = AccessChoice("publish", frozenset({"core", "seo"}))
@@ -439,14 +437,14 @@ async def test_what_a_person_chooses_is_what_the_connection_may_do(world: World)
     assert await world.server.grants.choice(user, client.id) == choice
 
 
-async def test_a_person_who_chooses_nothing_lets_nobody_publish(world: World) -> None:
+async def test_the_default_access_does_not_allow_publishing(world: World) -> None:
     user, client = await world.user(), await world.client()
     identity = await whose(world, (await world.connect(user, client)).access_token)
     assert identity is not None
     assert (identity.access, identity.toolsets) == ("drafts", None)
 
 
-async def test_approving_again_changes_the_choice_of_tokens_that_are_out_already(world: World) -> None:
+async def test_approving_again_changes_the_access_of_existing_tokens(world: World) -> None:
     user, client = await world.user(), await world.client()
     tokens = await world.connect(user, client, AccessChoice("full"))
     assert (await whose(world, tokens.access_token)).access == "full"  # type: ignore[union-attr]
@@ -456,7 +454,7 @@ async def test_approving_again_changes_the_choice_of_tokens_that_are_out_already
     assert await world.server.grants.choice(user, client.id) == AccessChoice("read")
 
 
-async def test_a_choice_that_cannot_be_leaves_nothing_behind(world: World) -> None:
+async def test_an_invalid_choice_stores_nothing(world: World) -> None:
     user, client = await world.user(), await world.client()
     with pytest.raises(InvalidInput, match="toolsets"):
         await world.approve(user, client, AccessChoice("read", frozenset({"all"})))

@@ -31,7 +31,7 @@ async def is_valid(world: World, token: str) -> bool:
     return not isinstance(results[0], Rejected)
 
 
-async def test_only_public_members_are_published(world: World) -> None:
+async def test_only_public_key_members_are_published(world: World) -> None:
     [key] = await world.server.keys.public()
     assert key.keys() == {"kty", "crv", "x", "y", "kid", "use", "alg"}
     assert (key["kty"], key["crv"], key["alg"], key["use"]) == ("EC", "P-256", "ES256", "sig")
@@ -46,19 +46,19 @@ async def test_private_keys_are_stored_encrypted(world: World) -> None:
     assert str(key.as_dict(private=True)["d"]) not in row.private_key
 
 
-def test_the_key_that_encrypts_is_hkdf_of_the_secret() -> None:
+def test_the_encryption_key_is_derived_from_the_secret_with_hkdf() -> None:
     expected = HKDF(SHA256(), 32, salt=None, info=b"pressroom oauth signing keys").derive(SECRET)
     assert hmac.compare_digest(encryption_key(SECRET).raw_value, expected)
 
 
-async def test_servers_of_one_database_share_their_key(make_world: MakeWorld) -> None:
+async def test_servers_with_a_shared_database_share_their_key(make_world: MakeWorld) -> None:
     worlds = [make_world() for _ in range(5)]
     await asyncio.gather(*(world.server.keys.current() for world in worlds))
     assert len({tuple(await kids(world.server)) for world in worlds}) == 1
     assert len(await kids(worlds[0].server)) == 1
 
 
-async def test_a_key_is_replaced_in_time_and_published_as_long_as_it_is_needed(world: World) -> None:
+async def test_a_key_is_rotated_on_time_and_published_while_it_is_needed(world: World) -> None:
     client = await world.client()
     tokens = await world.connect(await world.user(), client)
     [first] = await kids(world.server)
@@ -78,7 +78,7 @@ async def test_a_key_is_replaced_in_time_and_published_as_long_as_it_is_needed(w
     assert await kids(world.server) == [second]
 
 
-async def test_a_key_stays_until_its_last_token_has_expired_when_keys_are_replaced_more_often(
+async def test_a_key_is_kept_until_its_last_token_expires_after_the_lifetime_is_shortened(
     make_world: MakeWorld,
 ) -> None:
     before = make_world()
@@ -98,7 +98,7 @@ async def test_a_key_stays_until_its_last_token_has_expired_when_keys_are_replac
     assert await kids(after.server) == [second]
 
 
-async def test_keys_of_another_secret_are_deleted_in_the_end(make_world: MakeWorld) -> None:
+async def test_keys_encrypted_with_another_secret_are_eventually_deleted(make_world: MakeWorld) -> None:
     before, after = make_world(), make_world(b"another secret key, long enough")
     await before.server.keys.current()
     before.clock.advance(days=DAYS + 1, hours=1, seconds=1)
@@ -108,7 +108,7 @@ async def test_keys_of_another_secret_are_deleted_in_the_end(make_world: MakeWor
         assert list(await session.scalars(select(SigningKeyRow.kid))) == [kid]
 
 
-async def test_another_server_learns_of_a_new_key(make_world: MakeWorld) -> None:
+async def test_another_server_picks_up_a_new_key(make_world: MakeWorld) -> None:
     first, other = make_world(), make_world()
     await first.server.keys.current()
     assert await kids(first.server) == await kids(other.server)
@@ -119,7 +119,7 @@ async def test_another_server_learns_of_a_new_key(make_world: MakeWorld) -> None
     assert await kids(other.server) == await kids(first.server)
 
 
-async def test_with_another_secret_key_the_server_makes_a_new_key_and_says_so(make_world: MakeWorld) -> None:
+async def test_a_changed_secret_key_creates_a_new_signing_key_and_a_warning(make_world: MakeWorld) -> None:
     before = make_world()
     client = await before.client()
     tokens = await before.connect(await before.user(), client)
@@ -135,7 +135,7 @@ async def test_with_another_secret_key_the_server_makes_a_new_key_and_says_so(ma
     assert await is_valid(after, new_tokens.access_token)
 
 
-async def test_a_damaged_key_is_passed_over(make_world: MakeWorld) -> None:
+async def test_a_damaged_key_is_skipped(make_world: MakeWorld) -> None:
     await make_world().server.keys.current()
     for damaged in ("", "a.b.c.d.e", "nonsense"):
         async with make_world().database.writing() as session:

@@ -68,7 +68,7 @@ async def plan_of(world: World, statement: str, parameters: Any) -> str:
         return "\n".join(" ".join(map(str, row)) for row in rows)
 
 
-async def test_no_look_up_reads_a_whole_table(world: World) -> None:
+async def test_no_query_scans_a_whole_table(world: World) -> None:
     user, client = await world.user(), await world.client()
     await fill(world, user)
     executed: dict[str, Any] = {}

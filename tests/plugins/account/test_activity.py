@@ -15,7 +15,7 @@ def events(client: ToolClient, **arguments: Any) -> list[dict[str, Any]]:
     return activity
 
 
-def test_it_tells_who_did_what(ada: ToolClient) -> None:
+def test_it_lists_who_did_what(ada: ToolClient) -> None:
     ada.data("get_account_usage")
     ada.refusal("get_job", job_id="j_nothing")
     ada.refusal("count_words", text="not in the plan")
@@ -30,7 +30,7 @@ def test_it_tells_who_did_what(ada: ToolClient) -> None:
     assert succeeded["at"] <= failed["at"] <= refused["at"]
 
 
-def test_a_generator_goes_by_its_mcp_name(ada: ToolClient) -> None:
+def test_a_generator_is_listed_by_its_mcp_name(ada: ToolClient) -> None:
     for _ in range(2):
         ada.data("generate_qr_code", text=ada.user_id)
     assert [(event["tool"], event["cached"]) for event in events(ada, tool="generate_qr_code")] == [
@@ -39,7 +39,7 @@ def test_a_generator_goes_by_its_mcp_name(ada: ToolClient) -> None:
     ]
 
 
-def test_pages(ada: ToolClient) -> None:
+def test_results_are_paged(ada: ToolClient) -> None:
     for _ in range(5):
         ada.data("get_account_usage")
     newest = events(ada, tool="get_account_usage", limit=3)
@@ -51,20 +51,20 @@ def test_pages(ada: ToolClient) -> None:
     assert (len(exact["events"]), exact["next_cursor"]) == (5, None)
 
 
-def test_nothing_of_another_account_is_shown(host: RunningHost, ada: ToolClient, eve: ToolClient) -> None:
+def test_events_of_another_account_are_not_shown(host: RunningHost, ada: ToolClient, eve: ToolClient) -> None:
     eve.data("get_account_usage")
     assert {event["connection_id"] for event in events(ada)} <= {ada.connection.id}
     assert {event["connection_id"] for event in events(ada, cursor="9" * 18)} == {ada.connection.id}
 
 
-def test_since_a_day(ada: ToolClient) -> None:
+def test_events_can_be_filtered_by_date(ada: ToolClient) -> None:
     ada.data("get_account_usage")
     assert [event["tool"] for event in events(ada, since="2020-01-01")] == ["get_account_usage"]
     assert events(ada, since="9999-12-31") == []
     assert ada.call("list_activity", since="9999-12-31")["content"][0]["text"] == "No calls match."
 
 
-def test_about_a_website(ada: ToolClient) -> None:
+def test_events_can_be_filtered_by_website(ada: ToolClient) -> None:
     ada.data("get_account_usage")
     ada.data("list_activity", website_id="w_1")
     assert [(event["tool"], event["website_id"]) for event in events(ada, website_id="w_1")] == [
@@ -81,7 +81,7 @@ def test_a_revoked_connection_keeps_its_name(host: RunningHost, ada: ToolClient)
 
 
 @pytest.mark.parametrize("cursor", ["x", "-1", "1.0", "٣", "1" * 19, " 1", "1e3"])
-def test_a_wrong_cursor(ada: ToolClient, cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(ada: ToolClient, cursor: str) -> None:
     assert "cursor: must be the next_cursor of an earlier result" in ada.refusal("list_activity", cursor=cursor)
 
 
@@ -99,10 +99,10 @@ def test_a_wrong_cursor(ada: ToolClient, cursor: str) -> None:
         {"user": "u_1"},
     ],
 )
-def test_wrong_arguments_are_named(ada: ToolClient, arguments: dict[str, Any]) -> None:
+def test_invalid_arguments_are_named(ada: ToolClient, arguments: dict[str, Any]) -> None:
     assert next(iter(arguments)) in ada.refusal("list_activity", **arguments)
 
 
 @pytest.mark.parametrize("since", ["yesterday", "2026-11-21T10:00:00Z", "2026-1-1", ""])
-def test_an_error_shows_how_to_write_a_day(ada: ToolClient, since: str) -> None:
+def test_an_error_shows_the_date_format(ada: ToolClient, since: str) -> None:
     assert "since: must be a day such as 2026-11-21" in ada.refusal("list_activity", since=since)

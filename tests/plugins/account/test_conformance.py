@@ -20,7 +20,7 @@ def test_every_account_has_its_tools(host: RunningHost) -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_its_hints(tool: McpTool) -> None:
+def test_its_annotations(tool: McpTool) -> None:
     hints = tool.annotations
     assert (hints.read_only, hints.destructive, hints.idempotent, hints.open_world) == (True, False, True, False)
 
@@ -31,7 +31,7 @@ def test_every_property_is_described(tool: McpTool) -> None:
         assert [name for name, property_ in schema["properties"].items() if not property_.get("description")] == []
 
 
-def test_the_arguments_are_those_of_the_catalogue() -> None:
+def test_the_arguments_match_the_catalogue() -> None:
     properties = {tool.name: input_schema(tool.params)["properties"] for tool in TOOLS}
     assert properties["get_account_usage"] == {}
     assert set(properties["get_job"]) == {"job_id"}

@@ -25,7 +25,7 @@ def job(host: RunningHost, user_id: str, **values: Any) -> str:
     return id_
 
 
-def test_a_job_that_runs(host: RunningHost, ada: ToolClient) -> None:
+def test_a_running_job_is_returned(host: RunningHost, ada: ToolClient) -> None:
     id_ = job(host, ada.user_id, state="running", progress=0.4, message="40 of 100 pages")
     assert ada.data("get_job", job_id=id_) == {
         "job_id": id_,
@@ -42,7 +42,7 @@ def test_a_job_that_runs(host: RunningHost, ada: ToolClient) -> None:
     assert text == "crawl: running, 40%. 40 of 100 pages\nCall this again after a few seconds."
 
 
-def test_a_job_that_succeeded(host: RunningHost, ada: ToolClient) -> None:
+def test_a_successful_job_is_returned(host: RunningHost, ada: ToolClient) -> None:
     result = {"pages": 100, "worst": {"url": "https://a.example/ü", "redirects": True}}
     id_ = job(host, ada.user_id, state="succeeded", progress=1.0, result=result, finished_at=NOW)
     data = ada.data("get_job", job_id=id_)
@@ -51,13 +51,13 @@ def test_a_job_that_succeeded(host: RunningHost, ada: ToolClient) -> None:
     assert ada.call("get_job", job_id=id_)["content"][0]["text"] == expected
 
 
-def test_a_job_that_failed(host: RunningHost, ada: ToolClient) -> None:
+def test_a_failed_job_is_returned(host: RunningHost, ada: ToolClient) -> None:
     id_ = job(host, ada.user_id, state="failed", message="the site does not respond", finished_at=NOW)
     data = ada.data("get_job", job_id=id_)
     assert (data["status"], data["error"], data["result"]) == ("failed", "the site does not respond", None)
 
 
-def test_a_job_of_another_account_is_not_there(host: RunningHost, ada: ToolClient, eve: ToolClient) -> None:
+def test_a_job_of_another_account_is_not_found(host: RunningHost, ada: ToolClient, eve: ToolClient) -> None:
     theirs = job(host, eve.user_id)
     refusal = ada.refusal("get_job", job_id=theirs)
     assert refusal.replace(theirs, "") == ada.refusal("get_job", job_id="j_nothing").replace("j_nothing", "")
@@ -65,10 +65,10 @@ def test_a_job_of_another_account_is_not_there(host: RunningHost, ada: ToolClien
 
 
 @pytest.mark.parametrize("id_", ["j_unknown", "'; --", "é", "x" * 64])
-def test_a_wrong_id(ada: ToolClient, id_: str) -> None:
+def test_an_unknown_id_is_refused(ada: ToolClient, id_: str) -> None:
     assert "exactly as the tool that started the work returned it" in ada.refusal("get_job", job_id=id_)
 
 
 @pytest.mark.parametrize("id_", ["", "x" * 65, 7, None])
-def test_an_id_that_is_none(ada: ToolClient, id_: Any) -> None:
+def test_an_invalid_id_is_refused(ada: ToolClient, id_: Any) -> None:
     assert "job_id" in ada.refusal("get_job", job_id=id_)

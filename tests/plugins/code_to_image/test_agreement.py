@@ -88,7 +88,7 @@ def _agreement(code: str, language: Language, theme: str, lines: Pieces) -> floa
 
 
 @pytest.mark.parametrize("language", MIN_AGREEMENT)
-def test_most_characters_have_the_colour_that_a_textmate_grammar_gives(
+def test_most_characters_have_the_colour_of_the_textmate_grammar(
     language: Language, theirs: dict[str, dict[str, Pieces]], samples: dict[str, str]
 ) -> None:
     parts = [_agreement(samples[language], language, theme, theirs[language][theme]) for theme in COMPARED]
@@ -96,7 +96,7 @@ def test_most_characters_have_the_colour_that_a_textmate_grammar_gives(
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_every_theme_keeps_to_its_palette(theme: str, theirs: dict[str, dict[str, Pieces]]) -> None:
+def test_every_theme_uses_only_colours_of_its_palette(theme: str, theirs: dict[str, dict[str, Pieces]]) -> None:
     """All our colours occur in the original theme."""
     published = {color for themes in theirs.values() for _, color in _colors(themes[theme])}
     palette = THEMES[theme]  # type: ignore[index]

@@ -74,13 +74,13 @@ def test_the_width_is_the_requested_one_and_the_height_follows_the_lines(width: 
     assert [height - heights[0] for height in heights] == [0, ROW, 9 * ROW]
 
 
-def test_the_details_are_those_of_the_image() -> None:
+def test_the_details_match_the_image() -> None:
     artifact = render(CodeImageParams(code="a\nb", width=500))
     assert isinstance(artifact.details, CodeImageDetails)
     assert Image.open(io.BytesIO(artifact.content)).size == (artifact.details.width, artifact.details.height)
 
 
-def test_wrapped_rows_count_for_the_height(draw: Draw) -> None:
+def test_wrapped_rows_add_to_the_height(draw: Draw) -> None:
     assert draw("a" * 200).height == draw("a\nb\nc").height
 
 
@@ -94,7 +94,7 @@ def test_the_window_has_round_corners_and_a_shadow(draw: Draw) -> None:
     assert shadow[-1] > 245
 
 
-def test_buttons_title_and_numbers_go_when_they_are_not_wanted(draw: Draw) -> None:
+def test_buttons_title_and_line_numbers_can_be_hidden(draw: Draw) -> None:
     assert _has(draw("a"), "#ff5f57")
     bare = draw("a", **PLAIN)
     assert not _has(bare, "#ff5f57")
@@ -104,7 +104,7 @@ def test_buttons_title_and_numbers_go_when_they_are_not_wanted(draw: Draw) -> No
     assert not _has(titled, "#ff5f57")
 
 
-def test_a_long_title_leaves_the_buttons_free(draw: Draw) -> None:
+def test_a_long_title_does_not_overlap_the_buttons(draw: Draw) -> None:
     buttons = (40, 16, 100, 60)
     short, long = (draw("a", title=title, width=400, padding=16, background="#000000") for title in ("", "W" * 60))
     assert short.crop(buttons).tobytes() == long.crop(buttons).tobytes()
@@ -127,19 +127,19 @@ def test_the_line_numbers_are_dimmer_than_the_code(draw: Draw) -> None:
         "conic-gradient(red, lime, blue, red)",
     ],
 )
-def test_any_paint_fills_the_ground(background: str, draw: Draw) -> None:
+def test_any_css_background_fills_the_canvas(background: str, draw: Draw) -> None:
     image = draw("a", background=background)
     assert image.mode == "RGB"
 
 
-def test_a_transparent_ground_leaves_only_the_window_and_its_shadow(draw: Draw) -> None:
+def test_a_transparent_background_leaves_only_the_window_and_its_shadow(draw: Draw) -> None:
     image = draw("a", background="transparent", theme="nord")
     assert image.mode == "RGBA"
     assert image.getpixel((0, 0)) == (0, 0, 0, 0)
     assert image.getpixel((450, 60))[3] == 255  # type: ignore[index]
 
 
-def test_a_tall_gradient_is_one_gradient(draw: Draw) -> None:
+def test_a_tall_gradient_has_no_seams(draw: Draw) -> None:
     """The background is painted in strips, which must join without a seam."""
     image = np.asarray(draw("a\n" * 60 + "a", background="linear-gradient(#000000, #ffffff)").convert("L"), dtype=int)
     edge = image[:, 0]
@@ -155,17 +155,17 @@ def test_an_image_that_would_be_too_tall_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("width", "lines"), [(400, 820), (2000, 490)])
-def test_nearly_the_tallest_images_are_drawn(width: int, lines: int, draw: Draw) -> None:
+def test_images_just_below_the_maximum_height_are_drawn(width: int, lines: int, draw: Draw) -> None:
     image = draw("\n" * lines + "x", width=width)
     assert image.height > 0.95 * min(MAX_HEIGHT, MAX_PIXELS / width)
 
 
-def test_characters_that_no_font_has_are_named() -> None:
+def test_characters_missing_from_every_font_are_named() -> None:
     (warning,) = render(CodeImageParams(code="𓀀")).warnings
     assert "U+13000" in warning
 
 
-def test_code_in_the_wrong_language_is_drawn_all_the_same(samples: dict[str, str]) -> None:
+def test_code_in_the_wrong_language_is_still_drawn(samples: dict[str, str]) -> None:
     for language in get_args(Language):
         for code in samples.values():
             assert render(CodeImageParams(code=code, language=language)).content
@@ -226,5 +226,5 @@ def test_every_colour_of_a_theme_is_distinct_from_its_background(theme: ThemeNam
     )
 
 
-def test_the_themes_are_those_of_the_contract() -> None:
+def test_the_themes_match_the_contract() -> None:
     assert set(THEMES) == set(BACKGROUNDS) == set(get_args(ThemeName))

@@ -31,11 +31,11 @@ def test_pieces_in_any_order(language: Language, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("closing", [")", ")))", "]})"])
-def test_a_type_whose_brackets_do_not_match(closing: str) -> None:
+def test_a_type_with_mismatched_brackets_loses_no_text(closing: str) -> None:
     code = f"interface A {{ b: {{ c({closing} d: string }} }}\nconst e: F = g;"
     assert "".join(text for text, _ in highlighted(code, "typescript")) == code
 
 
-def test_a_string_without_an_end_keeps_its_lines() -> None:
+def test_an_unterminated_string_keeps_its_lines() -> None:
     code = '{\n  "a": "b,\n  "c": true\n}'
     assert "".join(text for text, _ in highlighted(code, "json")) == code

@@ -26,7 +26,7 @@ def test_the_plugin_conforms() -> None:
     assert_plugin_conforms("code_to_image")
 
 
-def test_it_makes_an_image_over_http(http: httpx.Client) -> None:
+def test_an_image_is_generated_over_http(http: httpx.Client) -> None:
     data = http.post(ADDRESS, json={"code": "let a = 1;\nlet b = 2;", "width": 640}).json()["data"]
     response = http.get(data["url"])
     assert response.headers["content-type"] == "image/png"
@@ -35,7 +35,7 @@ def test_it_makes_an_image_over_http(http: httpx.Client) -> None:
     assert data["width"] == 640
 
 
-def test_the_bytes_are_the_image_itself(http: httpx.Client) -> None:
+def test_a_binary_response_is_the_image(http: httpx.Client) -> None:
     response = http.post(ADDRESS, json={"code": "x", "response": "binary"})
     assert response.headers["content-type"] == "image/png"
     assert Image.open(io.BytesIO(response.content)).size[0] == 900
@@ -61,7 +61,7 @@ def test_the_bytes_are_the_image_itself(http: httpx.Client) -> None:
         ({"code": "\n" * 7999 + "x", "width": 400}, "code: makes an image of 192162 pixels in height, at most 20000"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_its_reason(http: httpx.Client, body: dict[str, Any], problem: str) -> None:
+def test_invalid_parameters_are_refused_with_the_reason(http: httpx.Client, body: dict[str, Any], problem: str) -> None:
     refused = http.post(ADDRESS, json=body)
     assert refused.status_code == 400
     assert problem in refused.json()["error"]["message"]

@@ -48,7 +48,7 @@ SNIPPETS = {
 
 
 @pytest.mark.parametrize("language", sorted({alias for _, aliases, _, _ in get_all_lexers() for alias in aliases[:1]}))
-def test_every_language_of_pygments_is_taken_and_loses_nothing(language: str) -> None:
+def test_every_pygments_language_is_accepted_and_loses_no_text(language: str) -> None:
     code = f"\n\n\t{JAVA}<?php echo 'é'; ?>\n"
     assert "".join(text for text, _ in highlighted(code, language_of(language))) == code
 
@@ -59,21 +59,21 @@ def test_every_language_of_pygments_is_taken_and_loses_nothing(language: str) ->
      ("text", "plaintext"),
      ("yml", "yaml"), ("c++", "cpp"), ("hcl", "terraform"), ("svelte", "html")],
 )  # fmt: skip
-def test_aliases_are_the_same_language(alias: str, language: str) -> None:
+def test_aliases_select_the_same_language(alias: str, language: str) -> None:
     assert CodeImageParams(code="x", language=alias) == CodeImageParams(code="x", language=language)
 
 
-def test_every_language_that_is_offered_is_taken_as_it_is() -> None:
+def test_every_listed_language_is_its_own_canonical_name() -> None:
     assert [language_of(name) for name in LANGUAGES] == list(LANGUAGES)
 
 
 @pytest.mark.parametrize(("name", "hint"), [("pyton", "python"), ("javascrpt", "javascript"), ("☃", "use auto")])
-def test_an_unknown_language_is_refused_with_those_that_are_near(name: str, hint: str) -> None:
+def test_an_unknown_language_is_refused_with_similar_names(name: str, hint: str) -> None:
     with pytest.raises(ValidationError, match=hint):
         CodeImageParams(code="x", language=name)
 
 
-def test_the_descriptor_offers_the_contract_first() -> None:
+def test_the_descriptor_lists_the_contract_languages_first() -> None:
     (record,) = (parameter for parameter in parameter_list(CodeImageParams) if parameter["name"] == "language")
     assert (record["type"], record["default"]) == ("enum", "typescript")
     assert record["enumValues"][: len(get_args(Language))] == list(get_args(Language))
@@ -87,15 +87,15 @@ def test_a_language_without_rules_still_has_its_parts_distinguished() -> None:
 
 
 @pytest.mark.parametrize(("code", "language"), SNIPPETS.items())
-def test_the_language_is_found(code: str, language: str) -> None:
+def test_the_language_is_detected(code: str, language: str) -> None:
     assert detected(code) == language
 
 
-def test_the_samples_are_found(samples: dict[str, str]) -> None:
+def test_the_languages_of_the_samples_are_detected(samples: dict[str, str]) -> None:
     assert {name: detected(code) for name, code in samples.items()} == {name: name for name in samples}
 
 
-def test_a_file_name_counts_most_and_the_default_title_not_at_all() -> None:
+def test_a_file_name_takes_precedence_and_the_default_title_is_ignored() -> None:
     assert detected("x = 1", "notes.py") == "python"
     ruby = "def f\n  1\nend"
     by_itself = render(CodeImageParams(code=ruby, language="auto")).content
@@ -103,7 +103,7 @@ def test_a_file_name_counts_most_and_the_default_title_not_at_all() -> None:
     assert by_itself != render(CodeImageParams(code=ruby, language="typescript")).content
 
 
-def test_the_page_begins_with_a_sample_that_leaves_the_language_to_what_is_pasted() -> None:
+def test_the_sample_on_the_page_does_not_affect_language_detection() -> None:
     sample = EXAMPLES[0].params
     assert sample["language"] == "auto"
     assert detected(sample["code"], sample["title"]) == "typescript"
@@ -113,6 +113,6 @@ def test_the_page_begins_with_a_sample_that_leaves_the_language_to_what_is_paste
 @pytest.mark.parametrize(
     "unit", ["a", "a ", "\n", "a{\n", "select ", "(", "[", "a: ", "<a", "fn a(", "let a:", "def a("]
 )
-def test_8000_characters_of_one_kind_are_looked_through(unit: str) -> None:
+def test_language_detection_handles_8000_characters_of_one_kind(unit: str) -> None:
     """Unbounded repetitions would make some patterns take minutes, and nested brackets would exhaust the stack."""
     assert detected((unit * 8000)[:8000]) in LANGUAGES

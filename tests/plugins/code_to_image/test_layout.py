@@ -32,22 +32,22 @@ def columns_of(code: str) -> list[tuple[str, int, int]]:
     return [(run.text, run.column, run.columns) for row in rows(code, 200) for run in row.runs if run.text.strip()]
 
 
-def test_a_tab_goes_to_the_next_of_every_four_columns() -> None:
+def test_a_tab_advances_to_the_next_multiple_of_four_columns() -> None:
     assert shown("\ta\n  \tb\nabc\td\nabcd\te") == ["    a", "    b", "abc d", "abcd    e"]
 
 
-def test_blank_lines_at_the_end_are_left_out_and_others_stay() -> None:
+def test_only_trailing_blank_lines_are_removed() -> None:
     assert prepared("\n\na\n\nb\n \t\n\n") == "\n\na\n\nb"
     assert prepared("a\r\nb\rc") == "a\nb\nc"
 
 
-def test_a_long_line_wraps_after_a_space_and_keeps_its_number_once() -> None:
+def test_a_long_line_wraps_after_a_space_and_has_one_number() -> None:
     wrapped = rows("  alpha beta gamma delta\nx", 14)
     assert shown("  alpha beta gamma delta\nx", 14) == ["  alpha beta", "   gamma delta", "x"]
     assert [row.number for row in wrapped] == [1, 0, 2]
 
 
-def test_a_word_that_is_longer_than_a_row_is_cut() -> None:
+def test_a_word_longer_than_a_row_is_split() -> None:
     assert shown("a" * 25, 10) == ["a" * 10, "  " + "a" * 8, "  " + "a" * 7]
 
 
@@ -60,19 +60,19 @@ def test_wide_characters_and_emoji_take_two_columns() -> None:
 @pytest.mark.parametrize(
     "hidden", ["\u202e", "\u2066", "\u200b", "\u200d", "\u0000", "\u001b", "\u2028", "\ufeff", "\u3164", "\u061c"]
 )
-def test_what_cannot_be_seen_shows_as_its_code_point(hidden: str) -> None:
+def test_invisible_characters_are_shown_as_code_points(hidden: str) -> None:
     (row,) = rows(f"a{hidden}b")
     marks = [run for run in row.runs if run.kind is RunKind.HIDDEN]
     assert [run.text for run in marks] == [f"U+{ord(hidden):04X}"]
     assert row.runs[-1].text == "b"
 
 
-def test_joiners_stay_where_they_shape_what_is_seen() -> None:
+def test_joiners_that_affect_shaping_are_kept() -> None:
     persian = "می‌خواهم"
     assert all(run.kind is RunKind.SHAPED for row in rows(persian) for run in row.runs)
 
 
-def test_a_right_to_left_word_keeps_its_place_among_its_neighbours() -> None:
+def test_a_right_to_left_word_keeps_its_position() -> None:
     """What follows the word stays on its right: reordering never extends beyond the word (Trojan Source)."""
     cells = columns_of('x = "שלום" + 1')
     word = next(item for item in cells if item[0] == "שלום")

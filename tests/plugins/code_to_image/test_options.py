@@ -26,20 +26,20 @@ def _row(image: Image.Image, number: int) -> Any:
     return np.asarray(image.convert("RGB"))[top : top + ROW, 50:-50].astype(int)
 
 
-def test_highlighted_lines_have_a_band_and_others_keep_their_pixels(draw: Draw) -> None:
+def test_highlighted_lines_have_a_band_and_others_are_unchanged(draw: Draw) -> None:
     plain, highlighted = draw(TWENTY), draw(TWENTY, highlightLines="2, 4-6")
     changed = [number for number in range(1, 21) if (_row(plain, number) != _row(highlighted, number)).any()]
     assert changed == [2, 4, 5, 6]
     assert (_row(highlighted, 2)[0] == _row(highlighted, 5)[0]).all()
 
 
-def test_a_wrapped_line_is_highlighted_whole(draw: Draw) -> None:
+def test_every_row_of_a_wrapped_line_is_highlighted(draw: Draw) -> None:
     code = "a\n" + "b" * 150
     plain, highlighted = draw(code), draw(code, highlightLines="2")
     assert [(_row(plain, row) != _row(highlighted, row)).any() for row in (1, 2, 3)] == [False, True, True]
 
 
-def test_lines_that_are_not_in_focus_are_dimmed(draw: Draw) -> None:
+def test_lines_outside_the_focus_are_dimmed(draw: Draw) -> None:
     plain, focused = draw(TWENTY, theme="light-plus"), draw(TWENTY, theme="light-plus", focusLines="3")
     assert (_row(plain, 3) == _row(focused, 3)).all()
     for number in (1, 2, 4, 20):
@@ -56,14 +56,14 @@ def test_a_diff_has_bands_and_loses_its_first_column(draw: Draw) -> None:
 
 
 @pytest.mark.parametrize("scale", [2, 4])
-def test_a_scaled_image_is_the_same_image_in_more_pixels(scale: int, draw: Draw) -> None:
+def test_a_scaled_image_is_the_same_image_at_a_higher_resolution(scale: int, draw: Draw) -> None:
     once, more = draw("const a = 1;\nb()"), draw("const a = 1;\nb()", scale=scale)
     assert more.size == (once.width * scale, once.height * scale)
     smaller = np.asarray(more.resize(once.size, Image.Resampling.BOX).convert("RGB")).astype(int)
     assert np.abs(smaller - np.asarray(once.convert("RGB")).astype(int)).mean() < 1.5
 
 
-def test_a_scaled_image_that_would_be_too_large_is_refused_by_name() -> None:
+def test_a_scale_that_makes_the_image_too_large_is_refused() -> None:
     with pytest.raises(InvalidInput) as exc_info:
         render(CodeImageParams(code="x\n" * 200 + "x", scale=4, width=2000))
     assert exc_info.value.field == "scale"
@@ -71,13 +71,13 @@ def test_a_scaled_image_that_would_be_too_large_is_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize(("size", "row"), [(10, 16), (15, 24), (20, 32), (32, 51)])
-def test_the_font_size_sets_the_height_of_a_row(size: int, row: int, draw: Draw) -> None:
+def test_the_font_size_determines_the_row_height(size: int, row: int, draw: Draw) -> None:
     heights = [draw("\n".join("a" * lines), fontSize=size).height for lines in (1, 3)]
     assert heights[1] - heights[0] == 2 * row
 
 
 @pytest.mark.parametrize("font", ["fira-code", "source-code-pro"])
-def test_a_font_changes_the_letters_and_not_their_places(font: str, draw: Draw) -> None:
+def test_a_font_changes_the_glyphs_but_not_their_positions(font: str, draw: Draw) -> None:
     code = "if (a !== b) => return fi;\n# caf\u00e9 \u65e5\u672c \u202e"
     usual, other = draw(code), draw(code, font=font)
     assert other.size == usual.size
@@ -95,13 +95,13 @@ def test_a_font_changes_the_letters_and_not_their_places(font: str, draw: Draw) 
     assert svg != render(CodeImageParams(code=code, format="svg")).content
 
 
-def test_the_usual_font_is_jetbrains_mono_and_others_are_named(draw: Draw) -> None:
+def test_the_default_font_is_jetbrains_mono_and_others_are_named(draw: Draw) -> None:
     assert draw("a = 1").tobytes() == draw("a = 1", font="jetbrains-mono").tobytes()
     with pytest.raises(ValidationError, match="'jetbrains-mono', 'fira-code' or 'source-code-pro'"):
         CodeImageParams(code="a", font="comic-sans")  # type: ignore[arg-type]
 
 
-def test_an_automatic_width_follows_the_longest_line_up_to_the_width(draw: Draw) -> None:
+def test_an_automatic_width_fits_the_longest_line_up_to_the_maximum(draw: Draw) -> None:
     widths = [draw("x" * length, autoWidth=True).width for length in (1, 40, 60, 500)]
     assert widths[0] == 240 + 2 * 48
     assert widths[2] - widths[1] == 20 * 9
@@ -117,7 +117,7 @@ def test_a_window_may_have_square_corners_and_no_shadow(draw: Draw) -> None:
 
 
 @pytest.mark.parametrize("background", ["#ffffff", "transparent"])
-def test_large_corners_cut_neither_buttons_nor_bands(background: str, draw: Draw) -> None:
+def test_large_corners_clip_neither_buttons_nor_bands(background: str, draw: Draw) -> None:
     params: dict[str, Any] = {"radius": 40, "background": background, "shadow": 0}
     image = draw("a", **params).convert("RGBA")
     assert image.getpixel((48 + 26, 48 + 22)) == (0xFF, 0x5F, 0x57, 255)
@@ -127,24 +127,24 @@ def test_large_corners_cut_neither_buttons_nor_bands(background: str, draw: Draw
 
 
 @pytest.mark.parametrize("background", SWATCHES)
-def test_every_swatch_is_a_background(background: str, draw: Draw) -> None:
+def test_every_swatch_is_a_valid_background(background: str, draw: Draw) -> None:
     assert draw("a", background=background).width == 900
 
 
 @pytest.mark.parametrize(
     ("text", "found"), [("", set()), ("2", {2}), ("2,4-6", {2, 4, 5, 6}), (" 1 - 3 , 9 ", {1, 2, 3, 9})]
 )
-def test_line_numbers_are_numbers_and_ranges(text: str, found: set[int]) -> None:
+def test_line_numbers_may_be_numbers_and_ranges(text: str, found: set[int]) -> None:
     assert line_numbers(text) == found
 
 
 @pytest.mark.parametrize("text", ["a", "0", "6-4", "1,,2", "1-", "1;2", "12345"])
-def test_other_line_numbers_are_refused(text: str) -> None:
+def test_invalid_line_numbers_are_refused(text: str) -> None:
     with pytest.raises(ValidationError):
         CodeImageParams(code="x", highlightLines=text)
 
 
-def test_a_character_that_no_font_has_shows_its_code_point_and_is_warned_of(draw: Draw) -> None:
+def test_a_character_missing_from_every_font_shows_its_code_point_with_a_warning(draw: Draw) -> None:
     (warning,) = render(CodeImageParams(code="𓀀", language="plaintext")).warnings
     assert warning == "No font of this server has U+13000: their code points are shown."
     boxed, invisible = draw("𓀀", theme="nord"), draw("\u202e", theme="nord")
@@ -162,7 +162,7 @@ def test_8000_characters_of_another_script_are_drawn_without_a_warning(text: str
 @pytest.mark.parametrize(
     "settings", [{}, {"padding": 90, "fontSize": 24}, {"lineNumbers": False}, {"diff": True}, {"autoWidth": True}]
 )
-def test_the_code_stands_where_its_editable_text_says(settings: dict[str, Any], draw: Draw) -> None:
+def test_the_editable_text_matches_the_position_of_the_code(settings: dict[str, Any], draw: Draw) -> None:
     code = "+W\n+W" if settings.get("diff") else "W\nW"
     editable = render(CodeImageParams(code=code, language="plaintext", **settings)).editable
     assert editable is not None
@@ -180,7 +180,7 @@ def test_the_code_stands_where_its_editable_text_says(settings: dict[str, Any], 
         assert np.ptp(np.asarray(beside)) < 30
 
 
-def test_the_colours_of_words_fit_in_a_header() -> None:
+def test_the_word_colours_fit_in_a_header() -> None:
     code = "\n".join(f"const name_{number} = {number};" for number in range(300))
     editable = render(CodeImageParams(code=code, language="javascript", theme="dracula")).editable
     assert editable is not None
@@ -188,6 +188,6 @@ def test_the_colours_of_words_fit_in_a_header() -> None:
     assert len(json.dumps(dict(editable.words), separators=(",", ":"))) <= 1_202
 
 
-def test_a_diff_with_lines_without_a_mark_cannot_be_edited_in_the_image() -> None:
+def test_a_diff_with_unmarked_lines_is_not_editable() -> None:
     assert render(CodeImageParams(code="@@ 1\n+a", diff=True)).editable is None
     assert render(CodeImageParams(code="@@ 1\n+a")).editable is not None

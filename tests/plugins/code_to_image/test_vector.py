@@ -90,7 +90,7 @@ def test_the_response_has_the_size_and_the_format() -> None:
     assert (svg.media_type, png.media_type) == ("image/svg+xml", "image/png")
 
 
-def test_screen_readers_say_its_title() -> None:
+def test_screen_readers_announce_its_title() -> None:
     root = ET.fromstring(vector(title='a < b & "c".ts'))
     title = root.find(f"{SVG}title")
     assert title is not None
@@ -108,7 +108,7 @@ def test_images_on_one_page_share_no_id() -> None:
     assert not first & second
 
 
-def test_it_refers_to_nothing_outside() -> None:
+def test_the_svg_has_no_external_references() -> None:
     svg = vector(
         code='<script>alert(1)</script> <image href="https://example.org/x"/>', title="<script>", language="html"
     )
@@ -121,7 +121,7 @@ def test_it_refers_to_nothing_outside() -> None:
     assert all(reference in ids for reference in re.findall(r"url\(#(\w+)\)", svg.decode()))
 
 
-def test_emoji_are_part_of_the_file() -> None:
+def test_emoji_are_embedded_in_the_file() -> None:
     root = ET.fromstring(vector(code="// 🎉 🎉 🚀", autoWidth=True))
     images = root.findall(f".//{SVG}image")
     assert len(images) == 2
@@ -129,14 +129,14 @@ def test_emoji_are_part_of_the_file() -> None:
 
 
 @pytest.mark.parametrize("background", ["conic-gradient(red, blue)", "repeating-conic-gradient(red 0 10%, blue 0 20%)"])
-def test_a_background_that_svg_lacks_is_refused_by_name(background: str) -> None:
+def test_a_background_unsupported_by_svg_is_refused(background: str) -> None:
     with pytest.raises(InvalidInput, match="conic") as exc_info:
         drawn(format="svg", background=background)
     assert exc_info.value.field == "background"
     assert drawn(background=background).media_type == "image/png"
 
 
-def test_thousands_of_different_characters_are_refused_before_the_file_is_huge() -> None:
+def test_too_many_different_characters_are_refused() -> None:
     code = "".join(map(chr, range(0x4E00, 0x4E00 + 8000)))
     with pytest.raises(InvalidInput, match="ask for png") as exc_info:
         drawn(format="svg", code=code, language="plaintext", width=2000)
@@ -144,7 +144,7 @@ def test_thousands_of_different_characters_are_refused_before_the_file_is_huge()
     assert len(vector(code="x y" * 2666, language="plaintext")) < MAX_BYTES / 8
 
 
-def test_it_warns_as_the_png_does() -> None:
+def test_it_has_the_same_warnings_as_the_png() -> None:
     code = "// \U0001e6d0 and \U00011d00\U00011d3a"
     svg, png = drawn(format="svg", code=code), drawn(code=code)
     assert svg.warnings == png.warnings

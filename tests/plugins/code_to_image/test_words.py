@@ -21,7 +21,7 @@ def test_both_words_of_yield_from_are_keywords() -> None:
     assert roles["yield"] is roles["from"] is Role.KEYWORD
 
 
-def test_what_commands_wrote_is_plain() -> None:
+def test_command_output_is_plain() -> None:
     pieces = highlighted(SESSION, "bash")
     assert "".join(text for text, _ in pieces) == SESSION
     assert {text for text, role in pieces if role is Role.TEXT and text.strip()} == {
@@ -44,7 +44,7 @@ def test_prompts_and_commands_of_a_session_are_distinguished() -> None:
 @pytest.mark.parametrize(
     "script", ["#!/bin/bash\necho hi\n", "# $ not a prompt\nls\n", "echo '$ ls'\nls -l\n", "$HOME/run\nls\n"]
 )
-def test_a_script_is_no_session(script: str) -> None:
+def test_a_script_is_not_treated_as_a_session(script: str) -> None:
     assert any(
         text in ("ls", "echo") and role in (Role.FUNCTION, Role.BUILTIN) for text, role in highlighted(script, "bash")
     )

@@ -22,7 +22,7 @@ def status(**headers: str) -> int:
     "date",
     ["Sat, 28 Nov 2026 10:00:00 GMT", "Saturday, 28-Nov-26 10:00:00 GMT", "Sat Nov 28 10:00:00 2026"],
 )
-def test_each_form_of_a_date_is_read(date: str) -> None:
+def test_each_http_date_format_is_parsed(date: str) -> None:
     assert status(if_modified_since=date) == 304
     assert status(if_unmodified_since=date) == 200
 
@@ -57,6 +57,6 @@ def test_a_change_of_this_second_is_not_dated_later() -> None:
         f"Sun, 29 Nov {'9' * 5000} 10:00:00 GMT",
     ],
 )
-def test_what_is_no_date_of_http_is_no_condition(date: str) -> None:
+def test_an_invalid_http_date_is_ignored(date: str) -> None:
     assert status(if_modified_since=date) == 200
     assert status(if_unmodified_since=date) == 200

@@ -17,7 +17,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_what_stands_inside_a_frame_does_not_come_to_life_in_a_preview(body: str) -> None:
+def test_content_inside_a_frame_is_not_active_in_a_preview(body: str) -> None:
     sanitised = sanitise(body)
     framed = _without_foreign(sanitised.html, "https://press.example")
     assert "<iframe" not in framed
@@ -26,13 +26,13 @@ def test_what_stands_inside_a_frame_does_not_come_to_life_in_a_preview(body: str
         assert part not in framed
 
 
-def test_what_was_inside_a_frame_is_named_among_what_was_removed() -> None:
+def test_content_inside_a_frame_is_listed_as_removed() -> None:
     sanitised = sanitise(BODIES[0])
     assert "what stood inside <iframe>" in sanitised.removed
     assert sanitised.html.count("<iframe") == sanitised.html.count("></iframe>") == 1
 
 
-def test_an_empty_frame_of_a_known_host_is_kept_without_a_word() -> None:
+def test_an_empty_frame_of_a_known_host_is_kept_without_a_warning() -> None:
     html = '<p>See</p><iframe src="https://www.youtube.com/embed/a" title="Film"></iframe><p>after</p>'
     assert sanitise(html).removed == ()
     assert "Film" in _without_foreign(sanitise(html).html, "https://press.example")

@@ -36,7 +36,7 @@ def waiting(client: Client, site: str, domain: str) -> str:
     return state.problem
 
 
-def test_of_two_sites_that_prove_a_domain_at_once_one_has_it(
+def test_of_sites_verifying_a_domain_concurrently_only_one_gets_it(
     host: RunningHost, names: DomainNames, ada: Client, eve: Client, domain: str
 ) -> None:
     claims = [(client, site_of(client)) for client in (ada, eve, ada, eve)]
@@ -54,7 +54,7 @@ def test_of_two_sites_that_prove_a_domain_at_once_one_has_it(
     assert sum("another website" in problem for problem in problems) == 3
 
 
-def test_a_domain_that_was_removed_or_went_with_its_site_is_free(
+def test_a_domain_is_free_after_its_removal_or_that_of_its_site(
     host: RunningHost, names: DomainNames, ada: Client, eve: Client, domain: str
 ) -> None:
     first, second, third = site_of(ada), site_of(ada), site_of(eve)
@@ -67,7 +67,7 @@ def test_a_domain_that_was_removed_or_went_with_its_site_is_free(
     prove(names, ada, second, domain)
 
 
-def test_a_disconnected_site_keeps_its_domain_until_its_owner_wants_it_for_another(
+def test_a_disconnected_site_keeps_its_domain_until_its_owner_reuses_it(
     host: RunningHost, names: DomainNames, ada: Client, eve: Client, domain: str
 ) -> None:
     first, second, third = site_of(ada), site_of(ada), site_of(eve)
@@ -79,7 +79,7 @@ def test_a_disconnected_site_keeps_its_domain_until_its_owner_wants_it_for_anoth
 
 
 @pytest.mark.parametrize("name", ["", "a\0b.org", "\udcff.org", "b\u00fccher.example", "a" * 5000, "%00", "' or 1=1"])
-def test_a_name_that_no_domain_has_is_not_looked_for(host: RunningHost, ada: Client, name: str) -> None:
+def test_an_invalid_domain_name_is_not_looked_up(host: RunningHost, ada: Client, name: str) -> None:
     domains = Domains(ada.plugin)
     assert host.run(domains.key_of(name)) is None
     assert host.run(domains.proof(name, site_of(ada))) is None
@@ -87,7 +87,7 @@ def test_a_name_that_no_domain_has_is_not_looked_for(host: RunningHost, ada: Cli
     assert host.run(domains.place_of("http://[::1")) is None
 
 
-def test_only_built_in_sites_have_domains_and_a_wrong_value_changes_nothing(ada: Client) -> None:
+def test_only_built_in_sites_have_domains_and_an_invalid_value_changes_nothing(ada: Client) -> None:
     site = site_of(ada)
     for wrong in (7, ["a.example.org"], "no domain"):
         changes = {"name": "Other", "domain": wrong}

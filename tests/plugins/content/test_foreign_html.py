@@ -89,7 +89,7 @@ def page(browser: Browser, host: RunningHost, person: User) -> Iterator[Page]:
 
 
 @pytest.mark.browser
-def test_hostile_html_neither_runs_nor_leads_the_page_away(page: Page, host: RunningHost) -> None:
+def test_hostile_html_neither_runs_nor_navigates_the_page(page: Page, host: RunningHost) -> None:
     requested: list[str] = []
     page.on("request", lambda request: requested.append(request.url))
     page.reload()
@@ -108,7 +108,7 @@ def test_hostile_html_neither_runs_nor_leads_the_page_away(page: Page, host: Run
 
 @pytest.mark.browser
 @pytest.mark.parametrize("target", ["#top", "button", "#inside"])
-def test_a_click_in_hostile_html_changes_nothing(page: Page, host: RunningHost, target: str) -> None:
+def test_a_click_in_hostile_html_has_no_effect(page: Page, host: RunningHost, target: str) -> None:
     text = page.frame_locator("iframe")
     requested: list[str] = []
     page.on("request", lambda request: requested.append(request.url))
@@ -120,7 +120,7 @@ def test_a_click_in_hostile_html_changes_nothing(page: Page, host: RunningHost, 
     assert "mallory" not in page.content()
 
 
-def test_nothing_of_an_article_is_part_of_the_page_that_shows_it(host: RunningHost) -> None:
+def test_article_html_is_isolated_from_the_page_that_shows_it(host: RunningHost) -> None:
     client = client_of(host, "writer@example.org")
     body = '<h2 id="mark">Words</h2><p class="panel">More</p><p><a href="#mark">up</a></p>'
     article = client.data("create_content", title="A text", body=body, body_format="html")["content_id"]

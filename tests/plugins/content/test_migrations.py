@@ -13,7 +13,7 @@ PLUGIN = ("content", Models(METADATA, "pressroom_content.migrations"))
 BODY = "Grüße"  # seven bytes
 
 
-async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None:
+async def test_the_schema_can_be_downgraded_to_nothing_and_upgraded_again(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
     assert await differences(empty_database, METADATA) == []
@@ -23,7 +23,7 @@ async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None
     assert await differences(empty_database, METADATA) == []
 
 
-async def test_what_was_stored_before_the_upgrade_counts(empty_database: SqlDatabase) -> None:
+async def test_storage_used_before_the_upgrade_is_counted(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
     await downgrade(empty_database, *PLUGIN, "0002")
@@ -76,7 +76,7 @@ PUBLICATION = """
 """
 
 
-async def test_paths_that_other_sites_claimed_are_forgotten(empty_database: SqlDatabase) -> None:
+async def test_paths_claimed_by_other_sites_are_removed(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
     await downgrade(empty_database, *PLUGIN, "0001")

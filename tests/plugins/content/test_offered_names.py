@@ -83,7 +83,7 @@ async def result_of(configured: dict[str, Any], folder: Path, check: str) -> tup
 
 
 @pytest.mark.parametrize(("chosen", "expected"), [("", 11), ("abacus_scorer", 11), ("seo", None)])
-def test_the_operator_chooses_what_scores_articles(tmp_path: Path, chosen: str, expected: int | None) -> None:
+def test_the_operator_chooses_the_article_scorer(tmp_path: Path, chosen: str, expected: int | None) -> None:
     with (
         installed(tmp_path, "abacus"),
         RunningHost(settings_for_test(config("abacus", content={"scorer": chosen}), tmp_path / "data")) as running,
@@ -95,7 +95,7 @@ def test_the_operator_chooses_what_scores_articles(tmp_path: Path, chosen: str, 
     assert (score == 11) is (expected == 11)
 
 
-def test_what_somebody_writes_is_kept_where_the_scorer_fails_and_its_plugin_is_named(
+def test_an_article_is_saved_when_the_scorer_fails_and_its_plugin_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Long enough to start another worker process on a busy machine.
@@ -119,7 +119,7 @@ def test_what_somebody_writes_is_kept_where_the_scorer_fails_and_its_plugin_is_n
         assert article["seo"]["score"] == 11
 
 
-def test_what_somebody_writes_is_kept_where_the_store_of_a_scorer_is_away(tmp_path: Path) -> None:
+def test_an_article_is_saved_when_the_scorers_storage_is_unavailable(tmp_path: Path) -> None:
     prepared = """
 async def prepare(article):
     from pressroom.sdk import BackendError
@@ -136,7 +136,7 @@ async def prepare(article):
     assert (article["seo"]["score"], article["word_count"]) == (None, 3)
 
 
-async def test_that_one_of_several_scorers_is_used_by_chance_is_reported(tmp_path: Path) -> None:
+async def test_an_implicit_choice_among_several_scorers_is_reported(tmp_path: Path) -> None:
     with installed(tmp_path, "abacus"):
         by_chance = await result_of(config("abacus"), tmp_path, "content: scorer")
         result = await result_of(config("abacus", content={"scorer": "seo"}), tmp_path, "content: scorer")
@@ -149,7 +149,7 @@ async def test_that_one_of_several_scorers_is_used_by_chance_is_reported(tmp_pat
     assert "'yoast', which no plugin offers" in unknown[1]
 
 
-async def test_providers_of_other_plugins_take_their_place_in_the_operators_order(tmp_path: Path) -> None:
+async def test_providers_of_other_plugins_can_be_ordered_by_the_operator(tmp_path: Path) -> None:
     images = {"providers": ["abacus-images", "openverse", "flikr"]}
     with installed(tmp_path, "abacus"):
         status, message = await result_of(config("abacus", images=images), tmp_path, "images: providers")

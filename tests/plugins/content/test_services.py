@@ -26,7 +26,7 @@ def site(client: Client) -> str:
     return website_id
 
 
-def test_an_article_is_changed_as_it_was_read(ada: Client) -> None:
+def test_an_article_is_changed_only_at_the_version_that_was_read(ada: Client) -> None:
     articles, id_ = services(ada).articles, article(ada)
     before = ada.host.run(articles.get(ada.user_id, id_))
     after = ada.host.run(articles.change(before, {"featured_alt": "A cup"}, origin="laptop"))
@@ -38,7 +38,7 @@ def test_an_article_is_changed_as_it_was_read(ada: Client) -> None:
         ada.host.run(articles.change(after, {"title": " "}))
 
 
-def test_summaries_leave_out_the_trash_and_other_websites(ada: Client) -> None:
+def test_summaries_exclude_the_trash_and_other_websites(ada: Client) -> None:
     articles, website = services(ada).articles, site(ada)
     ids = [article(ada, title=title, website_id=website) for title in ("One", "Two", "Three", "Four")]
     article(ada, title="Elsewhere")
@@ -52,7 +52,7 @@ def test_summaries_leave_out_the_trash_and_other_websites(ada: Client) -> None:
     assert [summary.title for summary in ada.host.run(articles.summaries(ada.user_id, None, limit=9))] == ["Elsewhere"]
 
 
-def test_publications_are_those_of_the_account(ada: Client, eve: Client) -> None:
+def test_publications_belong_to_the_account(ada: Client, eve: Client) -> None:
     website = site(ada)
     id_ = article(ada, website_id=website)
     ada.data("publish_content", content_id=id_, website_id=website)
@@ -82,7 +82,7 @@ def test_the_text_of_a_post_is_listed_with_and_without_a_domain(ada: Client) -> 
     assert is_listed()
 
 
-def test_what_belongs_to_another_account_is_not_found(ada: Client, eve: Client) -> None:
+def test_content_of_another_account_is_not_found(ada: Client, eve: Client) -> None:
     website = site(ada)
     id_ = article(ada, website_id=website)
     content = services(ada)
@@ -97,7 +97,7 @@ def test_what_belongs_to_another_account_is_not_found(ada: Client, eve: Client) 
         ada.host.run(content.websites.get(eve.user_id, website))
 
 
-def test_a_credential_opens_for_its_website_alone(ada: Client) -> None:
+def test_a_credential_can_be_decrypted_only_for_its_website(ada: Client) -> None:
     vault = services(ada).credentials
     sealed = vault.seal({"key": "secret"}, "w_1")
     assert vault.open(sealed, "w_1") == {"key": "secret"}

@@ -41,7 +41,7 @@ def test_hostile_versions_are_compared_in_seconds(work: object, name: str) -> No
     assert time.process_time() - begin < MAX_SECONDS
 
 
-def test_words_are_compared_in_a_comparison_of_an_ordinary_size() -> None:
+def test_words_are_compared_in_a_comparison_of_normal_size() -> None:
     before = "\n\n".join(
         f"The {number}. paragraph says that tea is hot and that cups are full." for number in range(300)
     )

@@ -43,7 +43,7 @@ async def ended(plugin: PluginContext, publication: Publication) -> Publication:
 
 
 @pytest.mark.parametrize("lose", ["", "before", "after"])
-async def test_an_article_goes_live_changes_and_is_taken_down(plugin: PluginContext, forem: Forem, lose: Any) -> None:
+async def test_an_article_is_published_updated_and_taken_down(plugin: PluginContext, forem: Forem, lose: Any) -> None:
     website = await Websites(plugin).add(ADA, "devto", name="DEV", url="", credential={"api_key": KEY}, finding=None)
     _, finding = await check_website(plugin, ADA, website.id)
     assert finding.ok

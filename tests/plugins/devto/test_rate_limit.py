@@ -25,7 +25,7 @@ class Clock:
         self.slept.append(seconds)
 
 
-async def test_writes_at_once_are_a_second_apart() -> None:
+async def test_concurrent_writes_are_a_second_apart() -> None:
     clock = Clock()
     pace = Pace(1.0, clock=clock, sleep=clock.sleep)
     await asyncio.gather(*(pace.turn(writes=True) for _ in range(4)))
@@ -33,7 +33,7 @@ async def test_writes_at_once_are_a_second_apart() -> None:
     assert clock.slept == [1.0, 2.0, 3.0]
 
 
-async def test_a_queue_has_an_end() -> None:
+async def test_the_queue_is_limited() -> None:
     clock = Clock()
     pace = Pace(2.5, clock=clock, sleep=clock.sleep)
     for _ in range(9):
@@ -59,7 +59,7 @@ async def test_a_queue_has_an_end() -> None:
     ],
     ids=["seconds", "none", "empty", "words", "digits", "years", "negative", "a past date", "a far date"],
 )
-async def test_a_retry_after_is_kept(retry_after: str, seconds: float) -> None:
+async def test_a_retry_after_is_respected(retry_after: str, seconds: float) -> None:
     clock = Clock()
     pace = Pace(1.0, clock=clock, sleep=clock.sleep)
     pace.hold(retry_after)
@@ -72,7 +72,7 @@ async def test_a_retry_after_is_kept(retry_after: str, seconds: float) -> None:
     await pace.turn(writes=False)
 
 
-async def test_a_shorter_retry_after_does_not_end_a_longer_one() -> None:
+async def test_a_shorter_retry_after_does_not_shorten_a_longer_one() -> None:
     clock = Clock()
     pace = Pace(1.0, clock=clock, sleep=clock.sleep)
     pace.hold("120")
@@ -82,7 +82,7 @@ async def test_a_shorter_retry_after_does_not_end_a_longer_one() -> None:
         await pace.turn(writes=False)
 
 
-def test_a_key_has_one_pace_and_others_do_not_wait_for_it() -> None:
+def test_each_key_is_rate_limited_separately() -> None:
     paces = Paces(1.0)
     assert paces.of("a") is paces.of("a")
     assert paces.of("a") is not paces.of("b")

@@ -44,7 +44,7 @@ def a_post(**fields: Any) -> Post:
     return Post(**{**values, **fields})
 
 
-async def test_a_check_says_whose_key_it_is(forem: Forem, fetcher: GuardedFetcher) -> None:
+async def test_a_check_reports_the_owner_of_the_key(forem: Forem, fetcher: GuardedFetcher) -> None:
     good = await site_of(forem, fetcher).check()
     wrong = await site_of(forem, fetcher, "another-key-0123").check()
     assert good.ok
@@ -84,7 +84,7 @@ async def test_what_dev_cannot_store_is_reported(site: Site) -> None:
     assert differences(post, await site.read(remote.id)) == ["the site dropped the tags five"]
 
 
-async def test_a_field_that_is_emptied_is_emptied_there(forem: Forem, site: Site) -> None:
+async def test_a_cleared_field_is_cleared_on_the_site(forem: Forem, site: Site) -> None:
     post = a_post(canonical_url="https://example.org/original", featured=RemoteMedia("", "https://example.org/1.png"))
     remote = await site.create(post)
     await site.update(remote.id, replace(post, canonical_url="", featured=None), remote.revision)
@@ -96,7 +96,7 @@ async def test_a_field_that_is_emptied_is_emptied_there(forem: Forem, site: Site
     "markdown",
     ["---\ntitle: Not mine\npublished: true\n---\nbody", "```\nnever closed", "", "{% raw %} {{ x }}", "\ufeff---\n"],
 )
-async def test_hostile_bodies_keep_their_marker_and_their_words(site: Site, markdown: str) -> None:
+async def test_hostile_bodies_keep_their_marker_and_text(site: Site, markdown: str) -> None:
     post = a_post(markdown=markdown)
     remote = await site.create(post)
     match = await site.find(post)
@@ -104,7 +104,7 @@ async def test_hostile_bodies_keep_their_marker_and_their_words(site: Site, mark
     assert (match.id, match.html, match.state) == (remote.id, markdown, "draft")
 
 
-async def test_a_post_is_found_wherever_it_is_in_the_list(forem: Forem, site: Site) -> None:
+async def test_a_post_is_found_at_any_position_in_the_list(forem: Forem, site: Site) -> None:
     post = a_post()
     assert await site.find(post) is None
     remote = await site.create(post)
@@ -117,7 +117,7 @@ async def test_a_post_is_found_wherever_it_is_in_the_list(forem: Forem, site: Si
     assert await site.find(replace(post, marker=post.marker[:-1])) is None
 
 
-async def test_a_post_is_found_although_another_is_deleted_meanwhile(forem: Forem, site: Site) -> None:
+async def test_a_post_is_found_while_another_is_deleted(forem: Forem, site: Site) -> None:
     post = a_post()
     remote = await site.create(post)
     for _ in range(100):  # it is the first post on the second page
@@ -126,7 +126,7 @@ async def test_a_post_is_found_although_another_is_deleted_meanwhile(forem: Fore
     assert (await site.read(remote.id)).id == remote.id
 
 
-async def test_an_edit_made_there_is_noticed(forem: Forem, site: Site) -> None:
+async def test_an_edit_on_the_site_is_detected(forem: Forem, site: Site) -> None:
     remote = await site.create(a_post())
     forem.articles[int(remote.id)]["title"] = "Somebody else's"
     with pytest.raises(RemoteChanged):
@@ -134,7 +134,7 @@ async def test_an_edit_made_there_is_noticed(forem: Forem, site: Site) -> None:
     assert (await site.update(remote.id, a_post(title="Ours"), "")).fields["title"] == "Ours"
 
 
-async def test_a_post_that_was_deleted_there_is_gone(forem: Forem, site: Site) -> None:
+async def test_a_post_deleted_on_the_site_is_reported_as_gone(forem: Forem, site: Site) -> None:
     remote = await site.create(a_post())
     forem.articles.clear()
     for attempt in (site.read(remote.id), site.update(remote.id, a_post(), ""), site.set_state(remote.id, "live")):
@@ -158,7 +158,7 @@ async def test_a_lost_response_leaves_the_outcome_unknown_and_the_post_can_be_fo
     assert (await site.find(post)) is not None
 
 
-async def test_nothing_is_sent_before_the_time_of_a_retry_after(forem: Forem, site: Site) -> None:
+async def test_nothing_is_sent_before_the_retry_after_has_passed(forem: Forem, site: Site) -> None:
     forem.limited.append("600")
     with pytest.raises(SiteUnavailable):
         await site.create(a_post())
@@ -168,7 +168,7 @@ async def test_nothing_is_sent_before_the_time_of_a_retry_after(forem: Forem, si
     assert len(forem.requests) == sent
 
 
-async def test_a_page_in_the_place_of_a_list_is_no_empty_list(forem: Forem, fetcher: GuardedFetcher) -> None:
+async def test_an_object_instead_of_a_list_is_not_an_empty_list(forem: Forem, fetcher: GuardedFetcher) -> None:
     async def reply(visit: Visit) -> None:
         await visit.answer(b'{"articles": []}', "Content-Type: application/json")
 
@@ -187,7 +187,7 @@ async def test_published_posts_are_listed(site: Site) -> None:
     assert {post.state for post in listed} == {"live"}
 
 
-async def test_terms_are_tags(site: Site) -> None:
+async def test_tags_are_the_only_terms(site: Site) -> None:
     assert [term.name for term in await site.terms("tag", "PYTH", 10)] == ["python"]
     with pytest.raises(SiteRefused):
         await site.terms("category", "", 10)

@@ -34,14 +34,14 @@ def unpacked(**options: Any) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def test_the_files_are_those_of_the_contract() -> None:
+def test_the_files_match_the_contract() -> None:
     bundle = make_bundle(FaviconParams(content="P"))
     assert isinstance(bundle.details, FaviconDetails)
     assert bundle.details.files == NAMES
     assert list(unpacked()) == NAMES
 
 
-def test_every_image_has_its_size() -> None:
+def test_every_image_has_the_right_size() -> None:
     files = unpacked()
     for name, size in SIZES.items():
         image = Image.open(io.BytesIO(files[name]))
@@ -67,7 +67,7 @@ def test_the_apple_icon_is_an_opaque_square(background: str) -> None:
     assert corner == {"#b9502a": (185, 80, 42), "#b9502a80": (220, 167, 148), "#00000000": (255, 255, 255)}[background]
 
 
-def test_the_manifest() -> None:
+def test_the_manifest_is_valid() -> None:
     manifest = json.loads(unpacked(bgColor="#ffd50080")["site.webmanifest"])
     assert manifest["theme_color"] == manifest["background_color"] == "#ffea7f"
     assert manifest["display"] == "standalone"
@@ -87,7 +87,7 @@ def test_the_manifest() -> None:
         ({"radius": 0, "fontFamily": "serif"}, "any maskable"),
     ],
 )
-def test_an_icon_is_maskable_where_nothing_would_be_cut(options: dict[str, Any], purpose: str) -> None:
+def test_an_icon_is_maskable_if_nothing_would_be_cut_off(options: dict[str, Any], purpose: str) -> None:
     manifest = json.loads(unpacked(**options)["site.webmanifest"])
     assert {icon["purpose"] for icon in manifest["icons"]} == {purpose}
 
@@ -101,7 +101,7 @@ class _Links(HTMLParser):
         self.tags.append((tag, dict(attrs)))
 
 
-def test_the_tags_name_files_of_the_bundle() -> None:
+def test_the_tags_refer_to_files_of_the_bundle() -> None:
     files = unpacked()
     links = _Links()
     links.feed(files["favicon-tags.html"].decode())
@@ -110,7 +110,7 @@ def test_the_tags_name_files_of_the_bundle() -> None:
     assert ("meta", {"name": "theme-color", "content": "#b9502a"}) in links.tags
 
 
-def test_equal_input_makes_equal_bytes() -> None:
+def test_equal_input_returns_identical_bytes() -> None:
     first, second = (make_bundle(FaviconParams(source="emoji", content="🚀")).content for _ in range(2))
     assert first == second
 

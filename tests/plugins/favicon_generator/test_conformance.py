@@ -25,7 +25,7 @@ def test_the_plugin_conforms() -> None:
     assert_plugin_conforms("favicon_generator")
 
 
-def test_it_makes_a_bundle_over_http(http: httpx.Client) -> None:
+def test_a_bundle_is_generated_over_http(http: httpx.Client) -> None:
     response = http.post(
         "/tools/favicon-generator/api/generate", json={"source": "emoji", "content": "🚀", "radius": 50}
     )
@@ -36,7 +36,7 @@ def test_it_makes_a_bundle_over_http(http: httpx.Client) -> None:
         assert archive.namelist() == data["files"]
 
 
-def test_a_header_names_the_image_that_stands_for_the_bundle(http: httpx.Client) -> None:
+def test_a_header_links_the_preview_image_of_the_bundle(http: httpx.Client) -> None:
     url = ""
     for _ in ("made", "from the cache"):
         response = http.post("/tools/favicon-generator/api/generate", json={"content": "Q"})
@@ -48,7 +48,7 @@ def test_a_header_names_the_image_that_stands_for_the_bundle(http: httpx.Client)
     assert http.get(url.replace("signature=", "signature=x")).status_code == 403
 
 
-def test_the_bytes_are_the_zip_itself(http: httpx.Client) -> None:
+def test_a_binary_response_is_the_zip_file(http: httpx.Client) -> None:
     response = http.post("/tools/favicon-generator/api/generate", json={"content": "P", "response": "binary"})
     assert response.headers["content-type"] == "application/zip"
     assert zipfile.is_zipfile(io.BytesIO(response.content))
@@ -59,7 +59,7 @@ def test_a_long_emoji_is_one_symbol(http: httpx.Client) -> None:
     assert http.post("/tools/favicon-generator/api/generate", json=body).status_code == 200
 
 
-def test_a_number_without_fraction_is_a_whole_one(http: httpx.Client) -> None:
+def test_a_float_without_a_fraction_is_an_integer(http: httpx.Client) -> None:
     ids = {
         http.post("/tools/favicon-generator/api/generate", json=body).json()["data"]["id"]
         for body in ({"content": "P"}, {"content": "P", "radius": 20.0, "fontWeight": 800.0})

@@ -89,7 +89,7 @@ def test_emoji_fill_the_icon_with_an_even_margin(emoji: str) -> None:
 
 
 @pytest.mark.parametrize("emoji", ["🪭", "🫨", "🫩"])
-def test_emoji_that_are_newer_than_python_count(emoji: str) -> None:
+def test_emoji_newer_than_python_are_supported(emoji: str) -> None:
     assert icon(48, source="emoji", content=emoji).getcolors(10) is None
 
 
@@ -108,17 +108,17 @@ def test_emoji_that_are_newer_than_python_count(emoji: str) -> None:
         ({"content": "A", "bgColor": "red"}, "hex colour"),
     ],
 )
-def test_wrong_parameters_are_refused(options: dict[str, Any], problem: str) -> None:
+def test_invalid_parameters_are_refused(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValidationError) as exc_info:
         FaviconParams(**options)
     assert problem in str(exc_info.value)
 
 
-def test_a_family_is_one_symbol_and_eight_of_them_fit() -> None:
+def test_a_family_emoji_is_one_symbol_and_eight_of_them_fit() -> None:
     assert FaviconParams(source="text", content="👩‍👩‍👧‍👦" * 8).content == "👩‍👩‍👧‍👦" * 8
 
 
-def test_a_letter_that_no_font_has_is_refused() -> None:
+def test_a_letter_missing_from_every_font_is_refused() -> None:
     with pytest.raises(InvalidInput) as exc_info:
         draw_icon(FaviconParams(content="𓀀"), 64)
     assert exc_info.value.field == "content"

@@ -51,7 +51,7 @@ def opened(content: bytes) -> Image.Image:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-def test_a_raster_image_makes_the_files_of_the_contract(kind: str) -> None:
+def test_a_raster_image_creates_the_files_of_the_contract(kind: str) -> None:
     files, warnings = made(raster_url(kind=kind))
     assert (len(files), warnings) == (CONTRACT, ())
     red, green, blue, alpha = opened(files["favicon-32x32.png"]).getpixel((0, 0))  # type: ignore[misc]
@@ -59,7 +59,7 @@ def test_a_raster_image_makes_the_files_of_the_contract(kind: str) -> None:
     assert opened(files["apple-touch-icon.png"]).getpixel((2, 2)) == (255, 255, 255, 255)
 
 
-def test_an_svg_is_drawn_and_comes_with_the_bundle() -> None:
+def test_an_svg_is_drawn_and_included_in_the_bundle() -> None:
     files, warnings = made(svg_url())
     assert list(files)[CONTRACT:] == ["favicon.svg"]
     assert warnings == ()
@@ -70,7 +70,7 @@ def test_an_svg_is_drawn_and_comes_with_the_bundle() -> None:
     assert '<link rel="icon" type="image/svg+xml" sizes="any" href="/favicon.svg">' in tags
 
 
-def test_background_padding_and_radius_go_around_the_image() -> None:
+def test_background_padding_and_radius_are_applied_around_the_image() -> None:
     files, _ = made(svg_url(), imageBackground="#ff0000", imagePadding=25, radius=50)
     icon = opened(files["android-chrome-512x512.png"])
     colors = {(256, 256): (0, 255, 0, 255), (256, 64): (255, 0, 0, 255), (4, 4): (255, 0, 0, 0)}
@@ -88,7 +88,7 @@ def test_background_padding_and_radius_go_around_the_image() -> None:
         {"content": "DESIGN", "source": "text", "radius": 0},
     ],
 )
-def test_maskable_icons_keep_what_is_drawn_in_the_safe_zone(options: dict[str, Any]) -> None:
+def test_maskable_icons_keep_the_drawing_in_the_safe_zone(options: dict[str, Any]) -> None:
     """Everything outside the inner 80 % has the corner's colour (W3C Web Application Manifest)."""
     params = FaviconParams(**{"content": "P", "maskable": True, **options})
     with zipfile.ZipFile(io.BytesIO(make_bundle(params).content)) as archive:
@@ -112,14 +112,14 @@ def test_maskable_icons_keep_what_is_drawn_in_the_safe_zone(options: dict[str, A
         ({"content": "🚀", "source": "emoji", "name": "Rocket"}, "Rocket"),
     ],
 )
-def test_the_manifest_names_the_website_not_the_symbol(options: dict[str, Any], name: str | None) -> None:
+def test_the_manifest_has_the_name_of_the_website_not_the_symbol(options: dict[str, Any], name: str | None) -> None:
     with zipfile.ZipFile(io.BytesIO(make_bundle(FaviconParams(**options)).content)) as archive:
         manifest = json.loads(archive.read("site.webmanifest"))
     assert (manifest.get("name"), manifest.get("short_name")) == (name, name)
 
 
 @pytest.mark.browser
-def test_favicon_svg_takes_its_colour_in_dark_mode() -> None:
+def test_favicon_svg_changes_colour_in_dark_mode() -> None:
     files, _ = made(svg_url(), darkColor="#ff00ff")
     url = "data:image/svg+xml;base64," + base64.b64encode(files["favicon.svg"]).decode()
     colors = {}
@@ -156,7 +156,7 @@ HOSTILE: Final = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_what_runs_or_loads_is_removed_and_named(case: str) -> None:
+def test_active_and_external_content_is_removed_and_reported(case: str) -> None:
     inner, reason = HOSTILE[case]
     files, warnings = made(svg_url(DISC + inner))
     assert warnings == (f"Removed from the SVG: {reason}.",)
@@ -191,7 +191,7 @@ def test_what_runs_or_loads_is_removed_and_named(case: str) -> None:
         (raster_url(kind="GIF").replace("gif", "png"), "cannot be read"),
     ],
 )
-def test_what_cannot_become_an_icon_is_refused_with_the_reason(image: str, reason: str) -> None:
+def test_an_unusable_image_is_refused_with_the_reason(image: str, reason: str) -> None:
     with pytest.raises(InvalidInput, match=reason) as exc_info:
         made(image)
     assert exc_info.value.field == "image"

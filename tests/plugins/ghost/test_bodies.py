@@ -50,7 +50,7 @@ def own_text(node: LexborNode) -> str:
     return "".join(child.text() for child in node.iter(include_text=True) if child.tag not in ("ul", "ol"))
 
 
-async def test_text_arrives(site: GhostSite) -> None:
+async def test_text_is_published(site: GhostSite) -> None:
     body = await shown(
         site,
         "## Head *one*\n\nHard\nwrapped **bold *both*** ~~gone~~ `code` x<sup>2</sup>\nlines.\n\nA  \nbreak\n\n"
@@ -71,7 +71,7 @@ async def test_text_arrives(site: GhostSite) -> None:
     assert texts(body, "kbd") == ["Ctrl"]
 
 
-async def test_lists_arrive(site: GhostSite) -> None:
+async def test_lists_are_published(site: GhostSite) -> None:
     body = await shown(
         site,
         "- one\n- two\n  - nested\n    1. deep\n    2. deeper\n- three\n\n"
@@ -86,7 +86,7 @@ async def test_lists_arrive(site: GhostSite) -> None:
     assert texts(body, "ol > li > p") == ["loose", "second paragraph", "item"]
 
 
-async def test_tables_footnotes_and_details_arrive(site: GhostSite) -> None:
+async def test_tables_footnotes_and_details_are_published(site: GhostSite) -> None:
     body = await shown(
         site,
         "| a | b | c |\n|:--|:-:|--:|\n| 1 | 2 | 3 |\n\nText[^n] and more[^m].\n\n"
@@ -103,7 +103,7 @@ async def test_tables_footnotes_and_details_arrive(site: GhostSite) -> None:
     assert texts(body, ".kg-toggle-content, details td") == ["Hidden text", "y"]
 
 
-async def test_code_arrives_and_does_not_run(site: GhostSite) -> None:
+async def test_code_is_published_and_does_not_run(site: GhostSite) -> None:
     fences = "\n\n".join(f"```{language}\n{code}\n```" for language, code in CODE.items())
     body = await shown(site, f"Before\n\n{fences}\n\n`{{{{title}}}} <!--members-only-->`\n\nAfter")
     assert {
@@ -114,7 +114,7 @@ async def test_code_arrives_and_does_not_run(site: GhostSite) -> None:
     assert body.css("script") == []
 
 
-async def test_scripts_of_all_directions_arrive(site: GhostSite) -> None:
+async def test_text_of_all_directions_is_published(site: GhostSite) -> None:
     body = await shown(
         site,
         '<p dir="rtl" lang="ar">مرحبا <strong>بالعالم</strong></p>\n\n<div dir="rtl"><p>שלום</p></div>\n\n'
@@ -132,7 +132,7 @@ async def test_scripts_of_all_directions_arrive(site: GhostSite) -> None:
     ]
 
 
-async def test_images_and_embeds_arrive(site: GhostSite) -> None:
+async def test_images_and_embeds_are_published(site: GhostSite) -> None:
     body = await shown(
         site,
         '![Alt "one" & <two>](https://e.org/a.png "Title")\n\n'
@@ -208,7 +208,7 @@ def long_post(megabytes: float) -> Post:
     return a_post(slug=f"long-{next(_numbers)}", html="".join(sections))
 
 
-async def test_a_long_body_arrives(site: GhostSite) -> None:
+async def test_a_long_body_is_published(site: GhostSite) -> None:
     post = long_post(2.0 if SOAK else 0.2)
     remote = await site.create(post)
     stored = await site.read(remote.id)

@@ -19,7 +19,7 @@ from support.standin_plugin import distribution
 pytestmark = pytest.mark.timeout(900)  # the first test on a machine installs Ghost
 
 
-async def test_what_readers_get(blog: Ghost, tmp_path: Path) -> None:
+async def test_the_published_page_matches_the_documented_fidelity(blog: Ghost, tmp_path: Path) -> None:
     config = configuration({})
     config["plugins"]["ghost"] = {}
     credential = {"admin_api_key": blog.admin_key}
@@ -31,7 +31,7 @@ async def test_what_readers_get(blog: Ghost, tmp_path: Path) -> None:
     compare(notes, CONNECTOR, "ghost/src/pressroom_ghost/connector.py")
 
 
-async def test_a_long_article_arrives_whole(blog: Ghost, tmp_path: Path) -> None:
+async def test_a_long_article_is_published_completely(blog: Ghost, tmp_path: Path) -> None:
     config = configuration({})
     config["plugins"]["ghost"] = {}
     credential = {"admin_api_key": blog.admin_key}

@@ -64,10 +64,10 @@ def over(blog: Ghost, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Take
 
 
 @pytest.mark.parametrize("number", range(POSTS))
-def test_only_the_sentence_that_is_edited_changes(over: TakeOver, number: int) -> None:
+def test_only_the_edited_sentence_changes(over: TakeOver, number: int) -> None:
     keeps_every_byte(over, number)
 
 
 @pytest.mark.parametrize("number", [POSTS, POSTS + 1])
-def test_edits_of_both_sides_are_merged(over: TakeOver, number: int) -> None:
+def test_edits_on_both_sides_are_merged(over: TakeOver, number: int) -> None:
     merges_edits(over, number)

@@ -86,7 +86,7 @@ def test_each_child_of_the_root_is_a_block(blocks: list[Any], indent: int | None
     assert [json.loads(one.source) for one in found] == blocks
 
 
-def test_blocks_are_moved_added_and_taken_away_in_the_frame_of_the_original() -> None:
+def test_blocks_are_moved_added_and_removed_within_the_original_document() -> None:
     raw = document(block("paragraph", words("one")), {"type": "gallery", "version": 1, "images": []}, indent=2)
     first, second = CODEC.split(raw)
     new = [second.source, *CODEC.encode("<p>new</p>", "new"), first.source]
@@ -167,7 +167,7 @@ UNDERSTOOD = {
 
 
 @pytest.mark.parametrize("name", UNDERSTOOD)
-def test_what_readers_see_of_a_block_is_html(name: str) -> None:
+def test_a_known_block_is_converted_to_html(name: str) -> None:
     node, html = UNDERSTOOD[name]
     [block] = CODEC.split(document(node))
     assert block.html == html
@@ -208,12 +208,12 @@ OPAQUE = {
 
 
 @pytest.mark.parametrize("name", OPAQUE)
-def test_what_html_cannot_say_is_kept_under_a_name(name: str) -> None:
+def test_a_block_without_an_html_equivalent_is_kept_with_a_name(name: str) -> None:
     [block] = CODEC.split(document(OPAQUE[name]))
     assert (block.name, block.html, block.markdown) == (name.strip(), None, None)
 
 
-def test_an_old_or_broken_body_is_one_block() -> None:
+def test_an_old_or_invalid_body_is_one_block() -> None:
     mobiledoc = '{"version":"0.3.1","atoms":[],"cards":[],"markups":[],"sections":[[1,"p",[[0,[],0,"Old"]]]]}'
     for raw, name in ((mobiledoc, "text in Ghost's old format"), ('{"root":{', "text that is not a Lexical document")):
         [block] = CODEC.split(raw)
@@ -222,7 +222,7 @@ def test_an_old_or_broken_body_is_one_block() -> None:
     assert [*CODEC.split("")] == []
 
 
-def test_a_block_that_is_nested_too_deep_is_kept() -> None:
+def test_a_too_deeply_nested_block_is_kept() -> None:
     deep = '{"type":"list","children":' * 5_000 + "[]" + "}" * 5_000
     raw = document(block("paragraph", words("x"))).replace("[{", f"[{deep},{{", 1)
     blocks = CODEC.split(raw)
@@ -231,7 +231,7 @@ def test_a_block_that_is_nested_too_deep_is_kept() -> None:
 
 
 @pytest.mark.parametrize("unit", ["[", '{"a":', '"', '\\"', '{"root":{"children":[', '{"root":{"children":[{},', "{},"])
-def test_megabytes_of_nonsense_are_one_block(unit: str) -> None:
+def test_megabytes_of_garbage_are_one_block(unit: str) -> None:
     raw = unit * ((5_000_000 if SOAK else 1_000_000) // len(unit))
     assert len(CODEC.split(raw)) == 1
 
@@ -312,25 +312,25 @@ CARDS = (
 
 
 @pytest.mark.parametrize("html", CARDS)
-def test_what_the_editor_has_no_block_for_is_a_card_with_the_same_html(html: str) -> None:
+def test_content_without_an_editor_block_becomes_an_html_card(html: str) -> None:
     [source] = CODEC.encode(render_body(html, "html"), "")
     card = json.loads(source)
     assert card["type"] == "html"
     assert card["html"] == LexborHTMLParser(render_body(html, "html")).body.inner_html  # type: ignore[union-attr]
 
 
-def test_a_paragraph_of_many_lines_is_one_line() -> None:
+def test_a_paragraph_of_many_lines_becomes_one_line() -> None:
     [source] = CODEC.encode("<p>Hard\nwrapped\n  lines</p>", "")
     assert [child["text"] for child in json.loads(source)["children"]] == ["Hard wrapped lines"]
 
 
-def test_a_large_body_stays_a_document_that_can_be_read_again() -> None:
+def test_a_large_body_remains_a_readable_document() -> None:
     assert len(document_of("<p><b>a</b><i>b</i></p>" * 30_000)) < 1_000_000
 
 
-def test_the_codec_goes_to_other_processes() -> None:
+def test_the_codec_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(CODEC)) == CODEC
 
 
-def test_an_edit_beside_footnotes_is_merged() -> None:
+def test_an_edit_next_to_footnotes_is_merged() -> None:
     edits_beside_notes_are_merged(LexicalCodec())

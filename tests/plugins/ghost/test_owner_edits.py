@@ -29,7 +29,7 @@ def over(blog: Ghost, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Take
         yield ready
 
 
-def test_a_featured_image_of_the_owner_stays(over: TakeOver, blog: Ghost) -> None:
+def test_a_featured_image_set_by_the_owner_is_kept(over: TakeOver, blog: Ghost) -> None:
     owner = Owner(blog)
 
     def post() -> dict[str, Any]:
@@ -57,7 +57,7 @@ def second_author(blog: Ghost) -> tuple[str, str]:
     return first["id"], other
 
 
-def test_an_author_whom_the_owner_added_stays(over: TakeOver, blog: Ghost) -> None:
+def test_an_author_added_by_the_owner_is_kept(over: TakeOver, blog: Ghost) -> None:
     owner, authors = Owner(blog), second_author(blog)
     name = owner.send("GET", f"/users/{authors[0]}/")["users"][0]["name"]
     article = over.client.data(

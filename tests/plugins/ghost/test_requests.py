@@ -38,7 +38,7 @@ def proxy(blog: Ghost) -> Iterator[HoldingProxy]:
         yield running
 
 
-def test_a_publication_and_an_update_take_few_requests(blog: Ghost, proxy: HoldingProxy, tmp_path: Path) -> None:
+def test_publishing_and_updating_need_few_requests(blog: Ghost, proxy: HoldingProxy, tmp_path: Path) -> None:
     plugins: dict[str, Any] = {"content": {}, "images": {}, "ghost": {}}
     config = {"fetch": {"private_networks": ["127.0.0.0/8"]}, "plugins": plugins}
     with RunningHost(settings_for_test({"builtin_plugins": False, **config}, tmp_path)) as host:
@@ -85,7 +85,7 @@ def wait_for_another_second(blog: Ghost) -> None:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-async def test_a_site_that_wants_to_be_left_alone_says_for_how_long(fetcher: GuardedFetcher, status: int) -> None:
+async def test_a_rate_limited_site_has_a_retry_after(fetcher: GuardedFetcher, status: int) -> None:
     with troubled(Reply(b'{"errors":[]}', status=status, headers={"Retry-After": "12"})) as url:
         site = GhostSite(SiteAddress("w_1", "u_1", "Test", url), {"admin_api_key": f"{'0' * 24}:{'0' * 64}"}, fetcher)
         for call in (site.create(a_post()), site.read("0" * 24), site.update("0" * 24, a_post(), "")):

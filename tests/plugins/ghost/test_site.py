@@ -52,7 +52,7 @@ def an_image() -> MediaFile:
     return MediaFile("m_1", "beans.png", "image/png", "", "A field of beans", "download", content=buffer.getvalue())
 
 
-async def test_a_check_says_what_the_key_may(blog: Ghost, fetcher: GuardedFetcher) -> None:
+async def test_a_check_reports_what_the_key_may_do(blog: Ghost, fetcher: GuardedFetcher) -> None:
     good = await site_of(blog, fetcher).check()
     wrong = await site_of(blog, fetcher, f"{'0' * 24}:{'0' * 64}").check()
 
@@ -65,7 +65,7 @@ async def test_a_check_says_what_the_key_may(blog: Ghost, fetcher: GuardedFetche
 
 
 @pytest.mark.parametrize(("role", "speaks"), [("Author", False), ("Super Editor", False), ("Administrator", True)])
-async def test_only_an_administrator_speaks_for_the_url(
+async def test_only_an_administrator_confirms_the_url(
     blog: Ghost, fetcher: GuardedFetcher, role: str, speaks: bool
 ) -> None:
     assert (await site_of(blog, fetcher).check()).site_url == blog.url
@@ -140,7 +140,7 @@ async def test_a_post_is_found_by_its_marker(site: GhostSite) -> None:
     assert await site.find(replace(post, marker=post.marker[:-1])) is None
 
 
-async def test_an_edit_made_there_is_noticed(site: GhostSite) -> None:
+async def test_an_edit_on_the_site_is_detected(site: GhostSite) -> None:
     remote = await site.create(a_post())
     edited = await site.update(remote.id, a_post(title="Somebody else's"), "")
     assert edited.revision != remote.revision
@@ -165,7 +165,7 @@ async def test_a_post_is_scheduled_and_moved(site: GhostSite) -> None:
         await site.set_state(remote.id, "scheduled", at)
 
 
-async def test_a_post_that_was_cancelled_goes_live_with_the_date_of_today(site: GhostSite, blog: Ghost) -> None:
+async def test_a_cancelled_post_goes_live_with_the_current_date(site: GhostSite, blog: Ghost) -> None:
     remote = await site.create(a_post())
     await site.set_state(remote.id, "scheduled", datetime.now(UTC) + timedelta(days=200))
     await site.set_state(remote.id, "draft")
@@ -196,7 +196,7 @@ async def test_fields_that_are_too_long_are_shortened(site: GhostSite) -> None:
     assert len(remote.fields["excerpt"]) <= 300
 
 
-async def test_terms_are_tags_and_authors(site: GhostSite) -> None:
+async def test_tags_and_authors_are_terms(site: GhostSite) -> None:
     await site.create(a_post(tags=("Findable",)))
     assert [term.name for term in await site.terms("tag", "findab", 10)] == ["Findable"]
     author = (await site.terms("author", "", 10))[0]
@@ -217,7 +217,7 @@ async def test_published_posts_are_listed(site: GhostSite) -> None:
     assert [post async for post in site.posts(datetime.now(UTC) + timedelta(days=1), 10)] == []
 
 
-def test_a_token_is_what_ghost_documents() -> None:
+def test_a_token_matches_the_ghost_documentation() -> None:
     key = f"{'a' * 24}:{'0f' * 32}"
     decoded = jwt.decode(token(key, now=1_000_000), OctKey.import_key(bytes.fromhex("0f" * 32)))
     assert decoded.header == {"alg": "HS256", "kid": "a" * 24, "typ": "JWT"}

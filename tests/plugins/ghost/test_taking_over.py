@@ -103,7 +103,7 @@ def various(number: int) -> dict[str, Any]:
     }
 
 
-async def test_posts_that_nobody_edits_stay_as_they_are(
+async def test_unedited_posts_stay_unchanged(
     blog: Ghost, owner: Owner, site: GhostSite, fetcher: GuardedFetcher
 ) -> None:
     for number in range(200 if SOAK else 20):
@@ -120,7 +120,7 @@ async def test_posts_that_nobody_edits_stay_as_they_are(
 
 
 @pytest.mark.parametrize("visibility", ["members", "paid", "tiers"])
-async def test_a_post_that_is_made_anew_has_the_readers_of_the_one_before(
+async def test_a_recreated_post_has_the_audience_of_the_original(
     owner: Owner, site: GhostSite, visibility: str
 ) -> None:
     paid_tiers = [tier["id"] for tier in owner.send("GET", "/tiers/?filter=type:paid")["tiers"]][:1]
@@ -138,7 +138,7 @@ async def test_a_post_that_is_made_anew_has_the_readers_of_the_one_before(
     assert [tier["id"] for tier in after["tiers"]] == [tier["id"] for tier in before["tiers"]]
 
 
-async def test_an_edit_touches_one_block_and_no_other(owner: Owner, site: GhostSite) -> None:
+async def test_an_edit_changes_only_one_block(owner: Owner, site: GhostSite) -> None:
     gallery = {"type": "gallery", "version": 1, "images": [], "caption": "Mine  "}
     before = owner.write([block("paragraph", words("one")), gallery, block("paragraph", words("three"))])
     remote = await site.read(before["id"])
@@ -200,7 +200,7 @@ async def test_posts_and_pages_are_found_by_their_url(blog: Ghost, owner: Owner,
         assert await site.locate(url) is None, url
 
 
-async def test_a_page_is_changed_as_a_post_is(owner: Owner, site: GhostSite) -> None:
+async def test_a_page_is_changed_like_a_post(owner: Owner, site: GhostSite) -> None:
     page = owner.write([block("paragraph", words("a page"))], "pages")
     located = await site.locate(page["url"])
     assert located is not None
@@ -246,7 +246,7 @@ async def test_posts_too_large_for_one_response_are_listed_one_by_one(owner: Own
     ]
 
 
-async def test_a_body_in_the_old_format_is_kept_or_replaced_as_a_whole(
+async def test_a_body_in_the_old_format_is_kept_or_replaced_completely(
     blog: Ghost, owner: Owner, site: GhostSite
 ) -> None:
     mobiledoc = '{"version":"0.3.1","atoms":[],"cards":[],"markups":[],"sections":[[1,"p",[[0,[],0,"Old"]]]]}'
@@ -273,7 +273,7 @@ def _make_old(blog: Ghost, post_id: str, mobiledoc: str) -> None:
         database.execute("UPDATE posts SET mobiledoc = ?, lexical = NULL WHERE id = ?", (mobiledoc, post_id))
 
 
-async def test_fields_that_are_kept_are_not_sent(owner: Owner, site: GhostSite) -> None:
+async def test_kept_fields_are_not_sent(owner: Owner, site: GhostSite) -> None:
     owned = owner.write([block("paragraph", words("x"))], custom_excerpt="Mine", tags=[{"name": "Z"}, {"name": "A"}])
     remote = await site.read(owned["id"])
     changed = replace(
@@ -288,6 +288,6 @@ async def test_fields_that_are_kept_are_not_sent(owner: Owner, site: GhostSite) 
     assert (after.raw, after.fields["slug"], after.marker) == (remote.raw, remote.fields["slug"], "")
 
 
-def test_a_site_of_ghost_is_one_of_blocks(site: GhostSite) -> None:
+def test_a_ghost_site_is_a_block_site(site: GhostSite) -> None:
     checked: Mapping[str, object] = {"site": site}
     assert isinstance(checked["site"], BlockSite)

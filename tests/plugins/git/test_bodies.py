@@ -88,7 +88,7 @@ deep
 """
 
 
-def test_hugos_own_blocks_are_named_and_kept() -> None:
+def test_hugo_blocks_are_named_and_kept() -> None:
     blocks = MarkdownCodec("hugo").split(MIXED)
     assert [(block.name, block.markdown) for block in blocks] == [
         ("heading", "# Title"),
@@ -104,7 +104,7 @@ def test_hugos_own_blocks_are_named_and_kept() -> None:
     ]
 
 
-def test_jekylls_own_blocks_are_named_and_kept() -> None:
+def test_jekyll_blocks_are_named_and_kept() -> None:
     raw = (
         "{% include x.html %}\n\n{% raw %}\n```js\n{{ x }}\n```\n{% endraw %}\n\n{% if a %}\n\nb\n\n{% endif %}\n\n"
         "{{ page.title }}\n\nText\n{: .note}\n\nPlain\n"
@@ -119,7 +119,7 @@ def test_jekylls_own_blocks_are_named_and_kept() -> None:
     ]
 
 
-def test_astros_own_blocks_are_named_and_kept() -> None:
+def test_astro_blocks_are_named_and_kept() -> None:
     raw = "import Tabs from 'x'\n\n<Tabs a={b}>\n\ntext\n\n</Tabs>\n\nOne {x} two\n\nIn <Icon /> line\n\nPlain\n"
     assert [(block.name, block.markdown) for block in MarkdownCodec("astro").split(raw)] == [
         ("import", None),
@@ -131,7 +131,7 @@ def test_astros_own_blocks_are_named_and_kept() -> None:
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
-def test_a_new_block_is_not_taken_in_by_its_neighbour(generator: Generator) -> None:
+def test_a_new_block_is_not_merged_into_its_neighbour(generator: Generator) -> None:
     codec = MarkdownCodec(generator)
     for first in ("text", "```\nopen", "<!-- open", "- a\n"):
         assert codec.split(codec.join([first, "new\n\n"], first))[-1].source == "new\n\n", first
@@ -239,7 +239,7 @@ def shows_own_post(page: str, generator: Generator) -> None:
         assert html.css_first("details summary") is not None
 
 
-def test_a_jekyll_post_keeps_what_looks_like_a_comment_in_code() -> None:
+def test_a_jekyll_post_keeps_comment_syntax_in_code() -> None:
     codec = MarkdownCodec("jekyll")
     body = codec.join(codec.encode("", ARTICLE))
     assert "{::comment}" in {block.markdown and block.markdown[4:15] for block in codec.split(body)}
@@ -253,7 +253,7 @@ def test_liquid_is_whole_around_any_text(text: str) -> None:
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
-def test_nothing_that_is_shown_once_is_changed_the_second_time(generator: Generator) -> None:
+def test_encoding_a_block_twice_does_not_change_it(generator: Generator) -> None:
     codec = MarkdownCodec(generator)
     body = codec.join(codec.encode("", ARTICLE))
     for block in codec.split(body):
@@ -262,7 +262,7 @@ def test_nothing_that_is_shown_once_is_changed_the_second_time(generator: Genera
             assert encoded.strip() == block.source.strip()
 
 
-def test_a_site_takes_bodies_apart(repo: Repo) -> None:
+def test_a_git_site_is_a_block_site(repo: Repo) -> None:
     assert isinstance(site_of(repo), BlockSite)
 
 
@@ -274,7 +274,7 @@ def test_a_site_takes_bodies_apart(repo: Repo) -> None:
      "- " * 50_000, "a|b\n" * 20_000, "[a]: b\n" * 20_000, "{: " * 100_000, "<Tabs>\n\n" * 10_000, "\\" * 300_000],
     ids=range(13),
 )  # fmt: skip
-def test_bodies_that_are_made_to_keep_a_parser_busy(generator: Generator, raw: str) -> None:
+def test_adversarial_bodies_are_parsed_quickly(generator: Generator, raw: str) -> None:
     codec = MarkdownCodec(generator)
     blocks = codec.split(raw)
     assert "".join(block.source for block in blocks) == raw

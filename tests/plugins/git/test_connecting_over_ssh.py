@@ -100,7 +100,7 @@ def test_a_pasted_key_connects_a_website(
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_key_is_pasted_in_a_browser_with_scripts(
+async def test_a_key_is_pasted_in_a_browser_with_javascript(
     host: RunningHost, server: SshGitServer, browser: Browser
 ) -> None:
     eve = client_of(host, "eve@example.net")

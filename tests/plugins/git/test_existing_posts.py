@@ -58,7 +58,7 @@ async def only(site: Site) -> RemotePost:
         ("hugo", "content/posts/none.md", "No front matter at all"),
     ],
 )
-async def test_a_post_that_is_taken_over_unchanged_has_no_byte_changed(
+async def test_adopting_a_post_without_changes_preserves_every_byte(
     repo: Repo, generator: str, path: str, content: str
 ) -> None:
     repo.edit(path, "")
@@ -75,7 +75,7 @@ async def test_a_post_that_is_taken_over_unchanged_has_no_byte_changed(
     assert repo.git("log", "--format=%s").split("\n")[0] == "As it was"
 
 
-async def test_only_what_changed_is_written(repo: Repo) -> None:
+async def test_only_changes_are_written(repo: Repo) -> None:
     repo.edit("content/posts/tea.md", HUGO)
     site = site_of(repo)
     remote = await only(site)
@@ -89,7 +89,7 @@ async def test_only_what_changed_is_written(repo: Repo) -> None:
     assert repo.show("content/posts/tea.md") == expected
 
 
-async def test_members_of_toml_stay_out_of_its_tables(repo: Repo) -> None:
+async def test_toml_members_stay_outside_its_tables(repo: Repo) -> None:
     repo.edit("content/posts/tea.md", TOML)
     site = site_of(repo)
     remote = await only(site)
@@ -99,7 +99,7 @@ async def test_members_of_toml_stay_out_of_its_tables(repo: Repo) -> None:
     assert '\ndescription = "New"\n[params]\ntitle = "other"\n+++\nBody\n' in text
 
 
-async def test_a_post_that_was_there_keeps_its_date_when_it_is_hidden_and_shown(repo: Repo) -> None:
+async def test_an_existing_post_keeps_its_date_when_unpublished_and_republished(repo: Repo) -> None:
     repo.edit("content/posts/tea.md", HUGO)
     site = site_of(repo)
     hidden = await site.set_state("content/posts/tea.md", "draft")
@@ -110,7 +110,7 @@ async def test_a_post_that_was_there_keeps_its_date_when_it_is_hidden_and_shown(
     assert "pressroom" not in repo.show("content/posts/tea.md")
 
 
-async def test_posts_say_what_their_files_say(repo: Repo) -> None:
+async def test_posts_are_read_from_their_files(repo: Repo) -> None:
     repo.edit("content/posts/tea.md", HUGO)
     repo.edit("content/posts/_index.md", "---\ntitle: All posts\n---\n")
     repo.edit("content/posts/later/milk.md", "---\ntitle: Milk\nslug: white\ndate: 2022-01-01\n---\nText\n")
@@ -134,14 +134,14 @@ async def test_posts_say_what_their_files_say(repo: Repo) -> None:
     assert await site.locate("https://blog.example.org/posts/nowhere/") is None
 
 
-async def test_jekylls_posts_have_the_dates_of_their_files(repo: Repo) -> None:
+async def test_jekyll_posts_have_the_dates_of_their_file_names(repo: Repo) -> None:
     repo.edit("_posts/2021-03-04-tea.md", JEKYLL)
     remote = await only(site_of(repo, "jekyll"))
     assert remote.url == "https://blog.example.org/2021/03/04/tea.html"
     assert (remote.fields["tags"], remote.updated_at) == (("tea", "hot"), datetime(2021, 3, 4, tzinfo=UTC))
 
 
-async def test_a_rewritten_history_is_no_reason_to_write_over_anything(repo: Repo) -> None:
+async def test_a_rewritten_history_does_not_overwrite_anything(repo: Repo) -> None:
     repo.edit("content/posts/tea.md", HUGO)
     repo.edit("content/posts/milk.md", HUGO)
     site = site_of(repo)
@@ -158,14 +158,14 @@ async def test_a_rewritten_history_is_no_reason_to_write_over_anything(repo: Rep
     assert "Their first" in repo.show("content/posts/tea.md")
 
 
-async def test_a_post_without_a_marker_is_never_taken_for_another(repo: Repo) -> None:
+async def test_a_post_without_a_marker_is_never_matched(repo: Repo) -> None:
     repo.edit("content/posts/tea.md", HUGO)
     site = site_of(repo)
     remote = await only(site)
     assert await site.find(there(remote)) is None
 
 
-async def test_a_file_that_is_not_utf_8_is_left_alone(repo: Repo) -> None:
+async def test_a_file_that_is_not_utf_8_is_not_changed(repo: Repo) -> None:
     repo.edit("content/posts/tea.md", "x")
     (repo.folder / "content/posts/tea.md").write_bytes(b"---\ntitle: T\n---\ncaf\xe9\n")
     repo.git("commit", "-qam", "Latin")
@@ -179,7 +179,7 @@ async def test_a_file_that_is_not_utf_8_is_left_alone(repo: Repo) -> None:
     assert repo.git("ls-files") == ""
 
 
-async def test_nobody_writes_programs_into_a_repository_of_all(repo: Repo) -> None:
+async def test_executable_content_is_refused_in_a_shared_repository(repo: Repo) -> None:
     repo.edit("content/posts/tea.md", HUGO)
     site = site_of(repo)
     remote = await only(site)
@@ -191,7 +191,7 @@ async def test_nobody_writes_programs_into_a_repository_of_all(repo: Repo) -> No
     assert "- 1\n" in repo.show(remote.id)
 
 
-async def test_raw_bodies_of_jekyll_are_right_whether_liquid_runs_or_not(repo: Repo) -> None:
+async def test_raw_jekyll_bodies_are_correct_with_and_without_liquid(repo: Repo) -> None:
     site = site_of(repo, "jekyll")
     assert isinstance(site, BlockSite)
     raw = "".join(site.codec.encode("", "Now {{ y }}."))

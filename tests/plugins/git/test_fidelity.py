@@ -89,7 +89,7 @@ async def built_site(repo: Repo, folder: Path, generator: Generator) -> AsyncIte
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
-async def test_readers_get_every_construct_and_a_long_article_and_what_the_codec_writes(
+async def test_every_construct_and_a_long_article_are_rendered_by_the_generator(
     repo: Repo, tmp_path: Path, generator: Generator
 ) -> None:
     async with built_site(repo, tmp_path, generator) as site:
@@ -99,7 +99,7 @@ async def test_readers_get_every_construct_and_a_long_article_and_what_the_codec
     shows_own_post(site.own, generator)
 
 
-async def test_a_website_tells_what_its_own_generator_shows(repo: Repo, tmp_path: Path) -> None:
+async def test_a_website_reports_the_fidelity_of_its_generator(repo: Repo, tmp_path: Path) -> None:
     config = configuration({})
     config["plugins"]["git"] = {"config": {"repositories": {"blog": str(repo.folder)}}}
     fidelities = {}

@@ -62,12 +62,12 @@ def test_whatever_lies_there_can_be_read(content: bytes) -> None:
         "- a\n- list",
     ],
 )
-def test_hostile_front_matter_is_no_harm(front: str) -> None:
+def test_hostile_front_matter_is_harmless(front: str) -> None:
     fields = fields_of(PostFile.of(f"---\n{front}\n---\nbody".encode()).front, "hugo")
     assert (fields["title"], fields["tags"]) == ("", ())
 
 
-def test_each_generator_gets_its_own_names() -> None:
+def test_each_generator_gets_its_own_field_names() -> None:
     post = Post(
         "pr-0", "T", "s", "", "", excerpt="E", meta_description="D", canonical_url="https://e.org", language="de"
     )

@@ -94,7 +94,9 @@ def opened(repository: Path, generator: str, folders: tuple[str, ...] = (), **fi
 @pytest.mark.parametrize(
     ("generator", "folder"), [(generator, folder) for generator, folders in RUN_BY.items() for folder in folders]
 )
-def test_a_stranger_cannot_put_posts_among_what_builds_the_site(repository: Path, generator: str, folder: str) -> None:
+def test_posts_cannot_be_written_into_folders_that_build_the_site(
+    repository: Path, generator: str, folder: str
+) -> None:
     with pytest.raises(SiteRefused, match="may not be written"):
         opened(repository, generator, content_folder=folder)
 
@@ -110,7 +112,9 @@ def test_a_stranger_cannot_put_posts_among_what_builds_the_site(repository: Path
         ("astro", "src"),
     ],
 )
-def test_nor_images(repository: Path, generator: str, folder: str) -> None:
+def test_images_cannot_be_written_into_folders_that_build_the_site(
+    repository: Path, generator: str, folder: str
+) -> None:
     with pytest.raises(SiteRefused, match="images may not be written"):
         opened(repository, generator, images_folder=folder)
 
@@ -128,7 +132,7 @@ def test_nor_images(repository: Path, generator: str, folder: str) -> None:
         ("astro", "src/content/notes"),
     ],
 )
-async def test_the_usual_folders_work(repository: Path, generator: str, folder: str) -> None:
+async def test_the_usual_folders_are_accepted(repository: Path, generator: str, folder: str) -> None:
     site = opened(repository, generator, content_folder=folder)
     remote = await site.create(POST)
     assert remote.id.endswith((".md", ".html"))
@@ -136,7 +140,7 @@ async def test_the_usual_folders_work(repository: Path, generator: str, folder: 
     assert (await site.upload(image, "marker")).id.endswith(".png")
 
 
-async def test_folders_that_the_operator_names_are_the_only_ones(repository: Path) -> None:
+async def test_only_the_folders_named_by_the_operator_are_accepted(repository: Path) -> None:
     site = opened(repository, "jekyll", ("_recipes",), content_folder="_recipes/cakes")
     assert (await site.create(POST)).id.startswith("_recipes/cakes/")
     with pytest.raises(SiteRefused, match="below _recipes"):
@@ -146,12 +150,12 @@ async def test_folders_that_the_operator_names_are_the_only_ones(repository: Pat
 
 
 @pytest.mark.parametrize("folder", ["", "/etc", "../x", "content/../layouts", ".git/hooks", "content/.x", "content/"])
-def test_a_folder_that_the_operator_mistyped_stops_the_start(folder: str) -> None:
+def test_an_invalid_folder_prevents_the_start(folder: str) -> None:
     with pytest.raises(ValidationError):
         GitConfig(folders={"blog": (folder,)})
 
 
-async def test_a_post_that_was_renamed_to_mdx_is_not_written_again(repository: Path) -> None:
+async def test_a_post_renamed_to_mdx_is_not_written_again(repository: Path) -> None:
     site = opened(repository, "astro")
     remote = await site.create(POST)
     renamed = remote.id.replace(".md", ".mdx")
@@ -188,7 +192,7 @@ async def test_a_post_named_index_does_not_hide_the_others(repository: Path, slu
     ],
 )
 @pytest.mark.parametrize("generator", ["jekyll", "hugo", "astro"])
-async def test_no_field_ends_the_front_matter(repository: Path, generator: str, text: str) -> None:
+async def test_no_field_can_end_the_front_matter(repository: Path, generator: str, text: str) -> None:
     site = opened(repository, generator)
     post = replace(POST, title=text, excerpt=text, meta_title=text, meta_description=text, author=text)
     post = replace(post, tags=(text, "a"), categories=(text,), markdown=text, canonical_url=text)

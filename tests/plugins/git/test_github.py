@@ -53,7 +53,7 @@ def site(github: GitHub, fetcher: GuardedFetcher) -> Site:
     return site_of(github, fetcher)
 
 
-async def test_a_check_says_what_the_token_may(github: GitHub, fetcher: GuardedFetcher) -> None:
+async def test_a_check_reports_what_the_token_may_do(github: GitHub, fetcher: GuardedFetcher) -> None:
     assert (await site_of(github, fetcher).check()).ok
     assert (await site_of(github, fetcher, branch="main").check()).ok
     for wrong in ({"token": "0" * 30}, {"repository": "ada/other"}, {"branch": "gone"}):
@@ -88,7 +88,7 @@ async def test_a_post_goes_through_its_states(github: GitHub, fetcher: GuardedFe
     assert len(github.commits) == 5
 
 
-async def test_an_edit_made_there_is_noticed(github: GitHub, site: Site) -> None:
+async def test_an_edit_on_the_site_is_detected(github: GitHub, site: Site) -> None:
     remote = await site.create(a_post())
     github.files[remote.id] += b"more"
     with pytest.raises(RemoteChanged):
@@ -104,7 +104,7 @@ async def test_one_of_two_writers_of_a_post_gets_a_conflict(github: GitHub, site
     assert len(github.commits) == 2
 
 
-async def test_a_commit_of_another_file_at_the_same_time_is_no_edit_of_the_post(github: GitHub, site: Site) -> None:
+async def test_a_concurrent_commit_of_another_file_is_not_an_edit_of_the_post(github: GitHub, site: Site) -> None:
     post = a_post()
     github.conflicts = 1
     remote = await site.create(post)
@@ -125,7 +125,7 @@ async def test_the_author_of_commits_can_be_chosen(github: GitHub, fetcher: Guar
         site_of(github, fetcher, sign_off="yes")
 
 
-async def test_another_post_of_the_same_name_is_not_written_over(github: GitHub, site: Site) -> None:
+async def test_another_post_of_the_same_name_is_not_overwritten(github: GitHub, site: Site) -> None:
     github.files["content/posts/mine.md"] = b"words"
     with pytest.raises(SiteRefused, match="another post"):
         await site.create(a_post(slug="mine"))
@@ -144,7 +144,7 @@ async def test_a_lost_response_leaves_the_outcome_unknown(github: GitHub, site: 
     assert (await site.find(post) is not None) == there
 
 
-async def test_an_image_and_a_body_of_two_megabytes_arrive(github: GitHub, site: Site) -> None:
+async def test_an_image_and_a_body_of_two_megabytes_are_committed(github: GitHub, site: Site) -> None:
     image = MediaFile("m_1", "x.png", "image/png", "", "", "download", content=bytes(range(256)) * 8192)
     media = await site.upload(image, "m0123")
     assert github.files[media.id] == image.content
@@ -155,7 +155,7 @@ async def test_an_image_and_a_body_of_two_megabytes_arrive(github: GitHub, site:
     assert (await site.read(remote.id)).html == post.markdown.rstrip() + "\n"
 
 
-async def test_a_file_that_was_deleted_meanwhile_is_gone_and_not_changed(
+async def test_a_file_deleted_meanwhile_is_reported_as_gone_and_not_written(
     github: GitHub, fetcher: GuardedFetcher
 ) -> None:
     repository = GitHubRepository(github.url, "ada/blog", "", TOKEN, fetcher)
@@ -179,7 +179,7 @@ async def test_a_file_that_is_too_large_is_not_read(github: GitHub, fetcher: Gua
     assert [path async for path, _ in repository.read_all(paths)] == ["posts/fits.md"]
 
 
-async def test_a_rate_limit_is_no_bad_token(github: GitHub, site: Site) -> None:
+async def test_a_rate_limit_is_not_a_bad_token(github: GitHub, site: Site) -> None:
     github.limited = True
     with pytest.raises(SiteUnavailable):
         await site.create(a_post())

@@ -67,7 +67,7 @@ async def test_a_post_goes_through_its_states(repo: Repo, generator: str, form: 
     assert "dangling commit" not in repo.git("fsck", "--strict")
 
 
-async def test_jekyll_gets_a_dated_file_and_its_addresses(repo: Repo) -> None:
+async def test_jekyll_gets_a_dated_file_and_matching_urls(repo: Repo) -> None:
     post = a_post(slug="cold-brew", categories=("Guides",), markdown="Liquid: {% include x %} {{ y }}")
     remote = await site_of(repo, "jekyll").create(post)
     today = datetime.now(UTC)
@@ -78,7 +78,7 @@ async def test_jekyll_gets_a_dated_file_and_its_addresses(repo: Repo) -> None:
     assert "{% raw %}\nLiquid: {% include x %} {{ y }}\n{% endraw %}" in repo.show(remote.id)
 
 
-async def test_the_date_is_that_of_the_first_time_that_it_was_live(repo: Repo) -> None:
+async def test_the_date_is_that_of_the_first_publication(repo: Repo) -> None:
     site = site_of(repo)
     remote = await site.create(a_post())
     repo.edit(remote.id, repo.show(remote.id).replace(f"date: {datetime.now(UTC).year}", "date: 2001"))
@@ -105,7 +105,7 @@ async def test_the_date_is_that_of_the_first_time_that_it_was_live(repo: Repo) -
         ("😀" * 50, None),
     ],
 )
-async def test_slugs_are_names_of_files_in_any_script_and_lead_nowhere_else(
+async def test_slugs_are_file_names_in_any_script_and_cannot_leave_the_folder(
     repo: Repo, slug: str, name: str | None
 ) -> None:
     post = a_post(slug=slug)
@@ -120,7 +120,7 @@ async def test_slugs_are_names_of_files_in_any_script_and_lead_nowhere_else(
 @pytest.mark.parametrize(
     "path", ["../outside.md", "content/posts/../../x.md", "content/posts/.git/x.md", "/etc/passwd", "README.md", ""]
 )
-async def test_an_id_that_is_no_post_is_gone(repo: Repo, path: str) -> None:
+async def test_an_id_that_is_not_a_post_is_reported_as_gone(repo: Repo, path: str) -> None:
     repo.edit("README.md", "hello")
     site = site_of(repo)
     for attempt in (site.read(path), site.update(path, a_post(), ""), site.set_state(path, "gone")):
@@ -129,7 +129,7 @@ async def test_an_id_that_is_no_post_is_gone(repo: Repo, path: str) -> None:
     assert repo.show("README.md") == "hello"
 
 
-async def test_two_commits_at_once_are_both_there(repo: Repo, tmp_path: Path) -> None:
+async def test_concurrent_commits_are_all_kept(repo: Repo, tmp_path: Path) -> None:
     bare = Repo(tmp_path / "bare.git")
     repo.git("init", "-q", "--bare", "-b", "main", str(bare.folder))
     posts = [a_post() for _ in range(12)]
@@ -147,7 +147,7 @@ async def test_one_of_two_writers_of_a_post_gets_a_conflict(repo: Repo, tmp_path
     assert sum(isinstance(result, RemoteChanged) for result in results) == 5, results
 
 
-async def test_an_edit_made_there_is_noticed_and_what_people_added_stays(repo: Repo) -> None:
+async def test_an_edit_on_the_site_is_detected_and_its_additions_are_kept(repo: Repo) -> None:
     site = site_of(repo)
     remote = await site.create(a_post())
     repo.edit(remote.id, repo.show(remote.id).replace("draft: true", "draft: true\nweight: 7"))
@@ -158,7 +158,7 @@ async def test_an_edit_made_there_is_noticed_and_what_people_added_stays(repo: R
     assert "title: Ours" in repo.show(remote.id)
 
 
-async def test_another_post_of_the_same_name_is_not_written_over(repo: Repo) -> None:
+async def test_another_post_of_the_same_name_is_not_overwritten(repo: Repo) -> None:
     repo.edit("content/posts/mine.md", "---\ntitle: Mine\n---\nwords")
     with pytest.raises(SiteRefused, match="another post"):
         await site_of(repo).create(a_post(slug="mine"))
@@ -168,7 +168,7 @@ async def test_another_post_of_the_same_name_is_not_written_over(repo: Repo) -> 
     assert (await site_of(repo).create(post)).id == remote.id  # creating the same post twice makes one post
 
 
-async def test_changes_that_are_not_committed_are_left_alone(repo: Repo) -> None:
+async def test_uncommitted_changes_are_not_overwritten(repo: Repo) -> None:
     site = site_of(repo)
     remote = await site.create(a_post())
     (repo.folder / remote.id).write_text("half a sentence")
@@ -188,7 +188,7 @@ async def test_an_executable_file_stays_executable(repo: Repo) -> None:
     assert (repo.folder / path).stat().st_mode & 0o777 == 0o755
 
 
-async def test_a_link_out_of_the_repository_is_not_followed(repo: Repo, tmp_path: Path) -> None:
+async def test_a_symlink_out_of_the_repository_is_not_followed(repo: Repo, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (repo.folder / "content").mkdir()
@@ -198,7 +198,7 @@ async def test_a_link_out_of_the_repository_is_not_followed(repo: Repo, tmp_path
     assert list(outside.iterdir()) == []
 
 
-async def test_an_image_that_no_post_shows_is_removed(repo: Repo) -> None:
+async def test_an_unused_image_is_removed(repo: Repo) -> None:
     site = site_of(repo)
     assert isinstance(site, MediaSite)
     media = await site.upload(IMAGE, "m0123")
@@ -219,7 +219,7 @@ async def test_an_image_is_committed_once_and_found(repo: Repo) -> None:
         await site.upload(replace(IMAGE, media_type="image/svg+xml"), "m0124")
 
 
-async def test_a_branch_that_is_not_checked_out_leaves_the_files_alone(repo: Repo) -> None:
+async def test_the_files_of_another_checked_out_branch_are_not_changed(repo: Repo) -> None:
     repo.edit("README.md", "hello")
     repo.git("branch", "posts")
     remote = await site_of(repo, branch="posts").create(a_post())

@@ -81,7 +81,7 @@ async def test_a_page_is_reported_as_being_built_until_it_exists(plugin: PluginC
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "403 Forbidden", "410 Gone"])
-async def test_a_page_that_is_being_built_is_looked_at_again_by_itself(
+async def test_a_page_that_is_still_being_built_is_checked_again_automatically(
     plugin: PluginContext, repo: Repo, status: str
 ) -> None:
     body = b""
@@ -162,9 +162,7 @@ async def test_a_page_that_cannot_be_fetched_is_not_reported_as_built(
     assert (publication.status, publication.due_at, publication.verified["http_status"]) == ("published", None, None)
 
 
-async def test_a_repository_has_no_terms_to_list_which_is_no_error_of_the_site(
-    plugin: PluginContext, repo: Repo
-) -> None:
+async def test_listing_terms_of_a_repository_is_refused_without_a_site_error(plugin: PluginContext, repo: Repo) -> None:
     credential = {"repository": "blog", "generator": "hugo"}
     website = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
     with pytest.raises(InvalidInput, match="name them in tags and categories of create_content"):
@@ -189,7 +187,7 @@ Inline <img src="https://example.org/x.png" alt="x" onerror="alert(2)"> and [a l
 
 
 @pytest.mark.parametrize("generator", ["hugo", "jekyll", "astro"])
-async def test_nothing_that_runs_is_committed(plugin: PluginContext, repo: Repo, generator: str) -> None:
+async def test_no_executable_content_is_committed(plugin: PluginContext, repo: Repo, generator: str) -> None:
     credential = {"repository": "blog", "generator": generator}
     website = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
     article = await write(plugin, body=HOSTILE, featured_media_id="")
@@ -208,9 +206,7 @@ async def test_nothing_that_runs_is_committed(plugin: PluginContext, repo: Repo,
 
 
 @pytest.mark.parametrize("generator", ["hugo", "jekyll", "astro"])
-async def test_markdown_that_is_safe_is_committed_as_it_is_written(
-    plugin: PluginContext, repo: Repo, generator: str
-) -> None:
+async def test_safe_markdown_is_committed_unchanged(plugin: PluginContext, repo: Repo, generator: str) -> None:
     body = "One[^1].\n\n<!--more-->\n\n- [x] done\n\n| a |\n|:-:|\n| b |\n\n[^1]: Note.\n"
     credential = {"repository": "blog", "generator": generator}
     website = await Websites(plugin).add(ADA, "git", name="B", url="http://127.0.0.1:1", credential=credential)
@@ -219,7 +215,7 @@ async def test_markdown_that_is_safe_is_committed_as_it_is_written(
     assert repo.show(publication.external_id).endswith(f"---\n\n{body}")
 
 
-async def test_an_article_goes_live_is_edited_there_and_taken_down(plugin: PluginContext, repo: Repo) -> None:
+async def test_an_article_is_published_edited_on_the_site_and_taken_down(plugin: PluginContext, repo: Repo) -> None:
     credential = {"repository": "blog", "generator": "hugo"}
     website = await Websites(plugin).add(
         ADA, "git", name="Blog", url="http://127.0.0.1:1", credential=credential, finding=None

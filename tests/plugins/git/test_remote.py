@@ -72,7 +72,7 @@ def site_at(server: GitServer, fetcher: GuardedFetcher, **fields: str) -> Site:
     ("filters", "old", "by_name"),
     [(True, False, False), (False, False, False), (False, True, False), (True, True, False), (True, True, True)],
 )
-async def test_a_post_goes_there_and_back(
+async def test_a_post_is_written_and_read_back(
     server: GitServer, fetcher: GuardedFetcher, filters: bool, old: bool, by_name: bool
 ) -> None:
     server.old_protocol = old
@@ -99,7 +99,7 @@ async def test_a_post_goes_there_and_back(
     server.git("fsck", "--strict")
 
 
-async def test_two_writers_at_once_lose_nothing(server: GitServer, fetcher: GuardedFetcher) -> None:
+async def test_concurrent_writers_lose_nothing(server: GitServer, fetcher: GuardedFetcher) -> None:
     server.commit({"content/posts/tea.md": TEA})
     sites = [site_at(server, fetcher) for _ in range(4)]
     remotes = await asyncio.gather(*(site.create(a_post()) for site in sites))
@@ -108,7 +108,7 @@ async def test_two_writers_at_once_lose_nothing(server: GitServer, fetcher: Guar
     assert len(server.git("log", "--format=%H", "main").split()) == 5
 
 
-async def test_a_push_that_came_late_is_made_again_on_top(server: GitServer, fetcher: GuardedFetcher) -> None:
+async def test_a_rejected_push_is_repeated_on_top_of_the_new_commit(server: GitServer, fetcher: GuardedFetcher) -> None:
     server.commit({"content/posts/tea.md": TEA, "content/posts/milk.md": TEA})
     site = site_at(server, fetcher)
     tea = await site.read("content/posts/tea.md")
@@ -123,7 +123,7 @@ async def test_a_push_that_came_late_is_made_again_on_top(server: GitServer, fet
     assert server.show("content/posts/tea.md") == TEA + "Theirs."
 
 
-async def test_a_history_that_was_rewritten(server: GitServer, fetcher: GuardedFetcher) -> None:
+async def test_a_rewritten_history_is_detected(server: GitServer, fetcher: GuardedFetcher) -> None:
     server.commit({"content/posts/tea.md": TEA, "content/posts/milk.md": TEA, "content/posts/same.md": TEA})
     site = site_at(server, fetcher)
     posts = {name: await site.read(f"content/posts/{name}.md") for name in ("tea", "milk", "same")}
@@ -152,7 +152,7 @@ async def test_a_wrong_token_and_a_wrong_location_are_reported(http_server: GitS
             await site_at(server, strict).check()
 
 
-async def test_a_commit_that_the_server_refuses_says_why(server: GitServer, fetcher: GuardedFetcher) -> None:
+async def test_a_commit_refused_by_the_server_reports_the_reason(server: GitServer, fetcher: GuardedFetcher) -> None:
     server.commit({"content/posts/tea.md": TEA})
     hook = server.bare / "hooks/pre-receive"
     hook.write_text("#!/bin/sh\nexit 1\n")
@@ -193,9 +193,7 @@ asyncio.run(main())
 """
 
 
-async def test_a_process_that_is_killed_while_it_sends_leaves_one_post(
-    server: GitServer, fetcher: GuardedFetcher
-) -> None:
+async def test_a_process_killed_during_a_push_leaves_one_post(server: GitServer, fetcher: GuardedFetcher) -> None:
     server.commit({"content/posts/tea.md": TEA})
     values = json.dumps({**server.credential, "generator": "hugo"})
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", PUBLISHING, values)
@@ -209,7 +207,9 @@ async def test_a_process_that_is_killed_while_it_sends_leaves_one_post(
     assert server.git("log", "--format=%s", "main").split("\n").count("Add Killed") == 1
 
 
-async def test_a_repository_of_thousands_of_files(server: GitServer, fetcher: GuardedFetcher) -> None:
+async def test_a_repository_with_thousands_of_files_needs_few_requests(
+    server: GitServer, fetcher: GuardedFetcher
+) -> None:
     server.commit({f"content/posts/{number}.md": f"---\ntitle: T{number}\n---\nWords.\n" for number in range(5000)})
     site = site_at(server, fetcher)
     assert isinstance(site, BlockSite)
@@ -263,7 +263,7 @@ def test_a_pack_of_anything_is_no_harm(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("part", [b"\xb1" + b"\x80" * 2_000_000, b"\xe1" + b"\xff" * 2_000_000, b"\xe1" + b"\x80" * 99])
-def test_a_pack_with_endless_numbers_is_refused_at_once(part: bytes) -> None:
+def test_a_pack_with_endless_numbers_is_refused_immediately(part: bytes) -> None:
     pack = b"PACK" + struct.pack(">II", 2, 1) + part
     with pytest.raises(SiteUnavailable, match="cannot be read"):
         read_pack(pack + hashlib.sha1(pack, usedforsecurity=False).digest())

@@ -59,7 +59,7 @@ async def problem_of(site: Site) -> ConnectionCheck:
     return problem
 
 
-async def test_a_host_whose_key_nobody_confirmed_gets_nothing(server: SshGitServer, fetcher: GuardedFetcher) -> None:
+async def test_nothing_is_sent_to_a_host_with_an_unconfirmed_key(server: SshGitServer, fetcher: GuardedFetcher) -> None:
     problem = await problem_of(site_at(server, fetcher, host_key=""))
     assert server.fingerprint() in problem.message
     assert "publishes" in problem.fix
@@ -73,7 +73,7 @@ async def test_a_host_whose_key_nobody_confirmed_gets_nothing(server: SshGitServ
         assert (await site_at(server, fetcher, host_key=confirmed).check()).ok
 
 
-async def test_a_host_with_another_key_gets_nothing(
+async def test_nothing_is_sent_to_a_host_with_another_key(
     server: SshGitServer, fetcher: GuardedFetcher, tmp_path: Path
 ) -> None:
     new_key(tmp_path / "other")
@@ -89,7 +89,7 @@ async def test_a_host_with_another_key_gets_nothing(
     assert "publickey" not in server.log.read_text()
 
 
-async def test_a_host_shows_the_key_that_is_known_of_it(
+async def test_a_host_is_verified_with_its_confirmed_key(
     server: SshGitServer, fetcher: GuardedFetcher, tmp_path: Path
 ) -> None:
     new_key(tmp_path / "rsa", "-t", "rsa", "-b", "2048")
@@ -104,7 +104,7 @@ async def test_a_host_shows_the_key_that_is_known_of_it(
 @pytest.mark.parametrize(
     "options", [("-t", "rsa", "-b", "2048"), ("-t", "ecdsa"), ("-t", "rsa", "-b", "2048", "-m", "PEM")], ids="-".join
 )
-async def test_other_kinds_of_keys(
+async def test_other_key_types_are_accepted(
     server: SshGitServer, fetcher: GuardedFetcher, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     key = new_key(tmp_path / "key", *options)
@@ -113,7 +113,9 @@ async def test_other_kinds_of_keys(
     assert remote.id in server.git("ls-tree", "-r", "--name-only", "main")
 
 
-async def test_a_key_that_the_host_does_not_know(server: SshGitServer, fetcher: GuardedFetcher, tmp_path: Path) -> None:
+async def test_a_key_unknown_to_the_host_is_reported(
+    server: SshGitServer, fetcher: GuardedFetcher, tmp_path: Path
+) -> None:
     key = new_key(tmp_path / "other")
     [fingerprint] = HostKeys.parse((tmp_path / "other.pub").read_text()).fingerprints
     problem = await problem_of(site_at(server, fetcher, private_key=key))
@@ -131,7 +133,7 @@ async def test_a_key_that_may_only_read_is_reported_when_the_website_is_connecte
         await site.create(a_post())
 
 
-async def test_a_repository_that_is_not_there(server: SshGitServer, fetcher: GuardedFetcher) -> None:
+async def test_a_missing_repository_is_reported(server: SshGitServer, fetcher: GuardedFetcher) -> None:
     problem = await problem_of(site_at(server, fetcher, repository=server.url.replace("blog", "other")))
     assert "ERROR: Repository not found." in problem.message
 
@@ -147,7 +149,7 @@ async def test_the_output_of_a_hook_is_shown(server: SshGitServer, fetcher: Guar
     assert caught.value.message.isprintable()
 
 
-async def test_a_hook_that_goes_on_after_the_commit_is_not_waited_for_longer_than_there_is_time(
+async def test_a_slow_post_receive_hook_is_not_waited_for_beyond_the_timeout(
     server: SshGitServer, fetcher: GuardedFetcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     site = site_at(server, fetcher)
@@ -174,7 +176,7 @@ async def test_the_second_version_of_the_protocol_is_requested(
     assert set(server.protocols) == {"" if old else "version=2"}
 
 
-async def test_a_path_of_unusual_characters_is_quoted_as_git_does(
+async def test_a_path_with_unusual_characters_is_quoted_like_git_does(
     server: SshGitServer, fetcher: GuardedFetcher
 ) -> None:
     name = "it's $(touch me)! of \u00e9"
@@ -202,7 +204,7 @@ async def test_connections_end_with_their_command(
     assert connections_to(server.port) == []
 
 
-async def test_private_networks_are_for_operators_to_allow(server: SshGitServer) -> None:
+async def test_private_networks_must_be_allowed_by_the_operator(server: SshGitServer) -> None:
     async with GuardedFetcher() as strict:
         with pytest.raises(SiteRefused, match="only 22 and 443 are"):
             await site_at(server, strict).check()
@@ -212,7 +214,7 @@ async def test_private_networks_are_for_operators_to_allow(server: SshGitServer)
     assert not server.log.exists()
 
 
-async def test_nothing_of_the_systems_ssh_is_used(
+async def test_the_systems_ssh_configuration_is_not_used(
     server: SshGitServer, fetcher: GuardedFetcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ssh_folder = tmp_path / "home/.ssh"
@@ -240,7 +242,7 @@ async def test_nothing_of_the_systems_ssh_is_used(
         ("ssh://git@[2001:db8::1]:2222/blog", ("git", "2001:db8::1", 2222, "/blog")),
     ],
 )
-def test_both_forms_of_urls(text: str, parts: tuple[str, str, int, str]) -> None:
+def test_both_url_formats_are_parsed(text: str, parts: tuple[str, str, int, str]) -> None:
     address = SshAddress.parse(text)
     assert (address.user, address.host, address.port, address.path) == parts
 
@@ -257,7 +259,7 @@ def test_both_forms_of_urls(text: str, parts: tuple[str, str, int, str]) -> None
         "ssh://git@git.example.org",
     ],
 )
-def test_what_cannot_be_a_repository_is_refused(text: str) -> None:
+def test_invalid_repository_urls_are_refused(text: str) -> None:
     with pytest.raises(SiteRefused):
         SshAddress.parse(text)
 
@@ -298,14 +300,14 @@ def test_an_invalid_private_key_is_reported(text: str, told: str) -> None:
     ],
     ids=["encrypted", "short"],
 )
-def test_keys_that_are_not_accepted(tmp_path: Path, options: tuple[str, ...], told: str) -> None:
+def test_unsupported_keys_are_refused(tmp_path: Path, options: tuple[str, ...], told: str) -> None:
     key = new_key(tmp_path / "key", *options)
     with pytest.raises(SiteRejected, match=told) as caught:
         check_private_key(plain_key(key))
     assert "ssh-keygen -t ed25519" in str(caught.value.hint)
 
 
-def test_a_key_that_is_too_long_is_not_accepted() -> None:
+def test_a_key_that_is_too_long_is_refused() -> None:
     # Two Mersenne primes, since ssh-keygen takes seconds to find others of this size.
     p, q, e = 2**2203 - 1, 2**2281 - 1, 65537
     d = pow(e, -1, (p - 1) * (q - 1))
@@ -328,7 +330,7 @@ def test_an_invalid_host_key_is_reported(text: str) -> None:
         HostKeys.parse(text)
 
 
-def test_host_keys_that_are_too_many_are_not_ignored() -> None:
+def test_too_many_host_keys_are_refused() -> None:
     keys = [f"SHA256:{at:043}" for at in range(41)]
     assert len(HostKeys.parse("# a comment\n" + "\n".join(keys[:40])).fingerprints) == 40
     with pytest.raises(SiteRejected, match="41 lines; at most 40 are allowed"):

@@ -86,14 +86,14 @@ async def error_of(fetcher: GuardedFetcher, reply: Reply) -> tuple[SiteError, Si
 
 @pytest.mark.parametrize("status", [403, 429])
 @pytest.mark.parametrize("content", [b"{}", b'{"message":"You have exceeded a secondary rate limit."}'])
-async def test_github_says_how_long_it_wants_no_requests(fetcher: GuardedFetcher, status: int, content: bytes) -> None:
+async def test_a_github_retry_after_is_reported(fetcher: GuardedFetcher, status: int, content: bytes) -> None:
     for error in await error_of(fetcher, Reply(content, status=status, headers={"Retry-After": "12"})):
         assert isinstance(error, SiteUnavailable), error
         assert error.retry_after == 12
 
 
 @pytest.mark.parametrize("status", [403, 429])
-async def test_github_says_when_it_counts_requests_anew(fetcher: GuardedFetcher, status: int) -> None:
+async def test_the_reset_time_of_a_github_rate_limit_is_reported(fetcher: GuardedFetcher, status: int) -> None:
     for error in await error_of(fetcher, Reply(status=status, headers=reset_in(1000))):
         assert isinstance(error, SiteUnavailable), error
         assert error.retry_after is not None
@@ -101,7 +101,7 @@ async def test_github_says_when_it_counts_requests_anew(fetcher: GuardedFetcher,
 
 
 @pytest.mark.parametrize("reset", ["", "soon", "9" * 30, "-5", "1"])
-async def test_a_time_that_nobody_can_wait_for_is_left_to_the_server(fetcher: GuardedFetcher, reset: str) -> None:
+async def test_an_unusable_rate_limit_reset_is_ignored(fetcher: GuardedFetcher, reset: str) -> None:
     headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset}
     for error in await error_of(fetcher, Reply(status=403, headers=headers)):
         assert isinstance(error, SiteUnavailable), error

@@ -45,7 +45,7 @@ def test_the_plugin_conforms() -> None:
     assert_plugin_conforms("image_generator")
 
 
-def test_the_limit_is_that_of_the_contract() -> None:
+def test_the_limit_matches_the_contract() -> None:
     assert (generate.rate_limit, generate.produces) == (per_hour(60), ("image/png", "image/jpeg"))
     assert generate.mcp is not None
     assert (generate.mcp.name, generate.mcp.quota) == ("generate_image", "images_generated")
@@ -59,13 +59,13 @@ def test_the_response_has_the_size_and_the_format(http: httpx.Client) -> None:
     assert Image.open(io.BytesIO(file.content)).size == (800, 420)
 
 
-def test_html_becomes_an_image(http: httpx.Client) -> None:
+def test_html_is_rendered_as_an_image(http: httpx.Client) -> None:
     picture = image(http, html=BLUE, height=300)
     assert (picture.format, picture.size) == ("PNG", (1200, 300))
     assert picture.convert("RGB").getpixel((600, 150)) == (0, 0, 255)
 
 
-def test_jpeg_keeps_colours_whole_and_is_white_where_nothing_is(http: httpx.Client) -> None:
+def test_a_jpeg_has_full_colour_resolution_and_a_white_background(http: httpx.Client) -> None:
     half = '<div style="display:flex;width:50%;height:100%;background:#ff0000"></div>'
     picture = image(http, html=half, format="jpeg", width=401, height=200)
     assert picture.format == "JPEG"
@@ -109,7 +109,9 @@ def test_a_template_has_its_own_size(http: httpx.Client, template: str) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_a_400_that_costs_nothing(http: httpx.Client, body: dict[str, Any], message: str) -> None:
+def test_invalid_input_is_a_400_that_does_not_count_against_the_limit(
+    http: httpx.Client, body: dict[str, Any], message: str
+) -> None:
     before = http.post(API, json={"html": BLUE}).headers["ratelimit-remaining"]
     response = http.post(API, json=body)
     assert (response.status_code, response.json()["error"]["code"]) == (400, "validation_error")
@@ -132,7 +134,7 @@ def test_what_is_wrong_is_a_400_that_costs_nothing(http: httpx.Client, body: dic
         ("\N{FACE WITH TEARS OF JOY}\u200d" * 4000, ""),
     ],
 )
-def test_hostile_html_ends_in_an_image_or_a_400(http: httpx.Client, html: str, named: str) -> None:
+def test_hostile_html_results_in_an_image_or_a_400(http: httpx.Client, html: str, named: str) -> None:
     """The request passes through the whole server, and the worker remains usable."""
     response = http.post(API, json={"html": html})
     if named:
@@ -143,7 +145,7 @@ def test_hostile_html_ends_in_an_image_or_a_400(http: httpx.Client, html: str, n
     assert http.post(API, json={"html": f"{BLUE}<p>{len(html)}</p>"}).status_code == 200
 
 
-def test_what_cannot_be_drawn_is_named(http: httpx.Client) -> None:
+def test_unsupported_css_is_reported(http: httpx.Client) -> None:
     body = {"html": '<div style="display:flex;hover-delay:3s">a</div>'}
     response = http.post(API, json=body)
     assert any("hover-delay" in warning for warning in response.json()["data"]["warnings"])
@@ -158,7 +160,7 @@ def test_what_cannot_be_drawn_is_named(http: httpx.Client) -> None:
         {"template": "square", "props": {"title": "Equal", "theme": "gradient"}, "format": "jpeg"},
     ],
 )
-def test_equal_parameters_make_equal_bytes(tmp_path: Path, body: dict[str, Any]) -> None:
+def test_equal_parameters_return_identical_bytes(tmp_path: Path, body: dict[str, Any]) -> None:
     contents = []
     for name in ("one", "two"):
         settings = settings_for_test({"plugins": {"image_generator": {}}}, tmp_path / name)

@@ -92,7 +92,7 @@ def drawn(params: dict[str, Any]) -> tuple[Image.Image, ImageDetails]:
 
 @pytest.mark.parametrize("density", [2, 4])
 @pytest.mark.parametrize("part", PARTS)
-def test_everything_has_its_place_and_size(part: str, density: int) -> None:
+def test_everything_keeps_its_position_and_size_at_higher_densities(part: str, density: int) -> None:
     html = f"<div style='width:100%;height:100%;background:#fff'>{PARTS[part]}</div>"
     images = {ADDRESS: file_of(80, 50)}
     plain = render(html, 320, 200, images=images)
@@ -106,7 +106,7 @@ def test_everything_has_its_place_and_size(part: str, density: int) -> None:
 
 
 @pytest.mark.parametrize("template", BUILT_IN)
-def test_a_template_is_set_as_at_a_scale_of_one(template: str) -> None:
+def test_a_template_has_the_same_layout_at_scale_two(template: str) -> None:
     props = {"title": "A year of small releases", "subtitle": "Calmer Fridays", "author": "Ada", "imageUrl": ADDRESS}
     plain, _ = drawn({"template": template, "props": props})
     fine, details = drawn({"template": template, "props": props, "scale": 2})
@@ -115,14 +115,14 @@ def test_a_template_is_set_as_at_a_scale_of_one(template: str) -> None:
     assert off_by(shrunk(fine, plain.size), plain.convert("RGB")) < MAX_DIFFERENCE
 
 
-def test_a_jpeg_has_the_density_too() -> None:
+def test_a_jpeg_is_scaled_too() -> None:
     image, details = drawn({"html": "<b>Hello</b>", "width": 400, "height": 300, "format": "jpeg", "scale": 4})
 
     assert image.format == "JPEG"
     assert (details.width, details.height) == image.size == (1600, 1200)
 
 
-def test_every_size_is_possible_at_two_and_what_is_too_large_is_refused() -> None:
+def test_every_size_is_possible_at_scale_two_and_too_large_images_are_refused() -> None:
     largest = {"html": "x", "width": 2400, "height": 2400}
     assert ImageParams.model_validate({**largest, "scale": 2}).scale == 2
 
@@ -130,7 +130,7 @@ def test_every_size_is_possible_at_two_and_what_is_too_large_is_refused() -> Non
         ImageParams.model_validate({**largest, "scale": 4})
 
 
-def test_a_file_that_is_too_large_is_refused_and_jpeg_is_offered() -> None:
+def test_a_file_that_is_too_large_is_refused_with_jpeg_suggested() -> None:
     noise = io.BytesIO()
     Image.frombytes("RGB", (800, 700), random.Random(1).randbytes(800 * 700 * 3)).save(noise, "PNG")
     params = {"html": f"<img src='{ADDRESS}' style='width:800px'>" * 4, "width": 1600, "height": 1400, "scale": 2}
@@ -150,7 +150,7 @@ def test_a_background_larger_than_the_canvas_is_not_cut_off() -> None:
     assert [stretched.getpixel((x, 100)) for x in (10, 390)] == [(0, 0, 0, 255)] * 2
 
 
-def test_relative_units_count_inside_parentheses() -> None:
+def test_relative_units_are_resolved_inside_parentheses() -> None:
     image = render(SQUARE.format("calc((1em + 2vw) * 2)"), 400, 200).image
 
     assert image.getbbox() == (0, 0, 48, 60)

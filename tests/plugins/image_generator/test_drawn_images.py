@@ -106,7 +106,7 @@ def test_every_kind_of_image_is_drawn(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "GIF", "WEBP", "AVIF"])
-def test_of_a_moving_image_the_first_one_is_drawn(kind: str) -> None:
+def test_the_first_frame_of_an_animated_image_is_drawn(kind: str) -> None:
     first, second = RED_AND_BLUE
     content = written(
         first,
@@ -121,13 +121,13 @@ def test_of_a_moving_image_the_first_one_is_drawn(kind: str) -> None:
 
 
 @pytest.mark.parametrize(("mode", "colour"), [("RGBA", (0, 255, 0, 128)), ("LA", (200, 128))])
-def test_what_shines_through_does_so(mode: str, colour: tuple[int, ...]) -> None:
+def test_transparency_is_preserved(mode: str, colour: tuple[int, ...]) -> None:
     image = shown(written(Image.new(mode, (20, 20), colour), "PNG")).image
     assert image.mode == "RGBA"
     assert abs(image.getpixel((50, 50))[3] - 128) <= 1  # type: ignore[index]
 
 
-def test_a_photograph_stands_upright() -> None:
+def test_the_exif_orientation_of_a_photograph_is_applied() -> None:
     """Cameras record their orientation in the file (Exif)."""
     image = Image.new("RGB", (40, 20), "#ff0000")
     image.paste("#0000ff", (0, 0, 20, 20))
@@ -151,7 +151,7 @@ BOMBS: Final[dict[str, Callable[[], bytes]]] = {
 
 
 @pytest.mark.parametrize("kind", BOMBS)
-def test_an_image_that_unpacks_to_too_many_pixels_is_refused(kind: str) -> None:
+def test_a_decompression_bomb_is_refused(kind: str) -> None:
     rendered = shown(BOMBS[kind]())
     assert len(rendered.warnings) == 1
     assert ADDRESS in rendered.warnings[0]
@@ -159,7 +159,7 @@ def test_an_image_that_unpacks_to_too_many_pixels_is_refused(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "interlaced grey PNG"])
-def test_a_damaged_image_is_named_or_drawn_in_part(kind: str) -> None:
+def test_a_damaged_image_is_reported_or_drawn_in_part(kind: str) -> None:
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 255, (60, 60, 3), dtype=np.uint8))
     content = KINDS[kind](noise)
     for part in (content[: len(content) // 2], content[:30], content[:-40] + bytes(40)):
@@ -179,11 +179,11 @@ def test_a_damaged_image_is_named_or_drawn_in_part(kind: str) -> None:
     ],
     ids=["BMP", "TIFF", "ICO", "EPS", "PPM", "nothing"],
 )
-def test_other_kinds_are_not_even_tried(content: bytes) -> None:
+def test_other_file_formats_are_not_decoded(content: bytes) -> None:
     assert "png, jpeg, gif, webp, avif and svg can" in shown(content).warnings[0]
 
 
-def test_an_svg_neither_runs_nor_loads(tmp_path: Path) -> None:
+def test_an_svg_runs_no_scripts_and_loads_nothing(tmp_path: Path) -> None:
     secret = tmp_path / "secret.png"
     secret.write_bytes(written(Image.new("RGB", (10, 10), "#ff0000"), "PNG"))
     external = [
@@ -283,7 +283,7 @@ for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
 
 @pytest.mark.parametrize("what", HARMFUL)
 @pytest.mark.timeout(60)
-def test_an_svg_ends_in_a_warning_before_it_takes_the_machine(what: str) -> None:
+def test_a_harmful_svg_ends_in_a_warning_within_its_resource_limits(what: str) -> None:
     """Runs in a separate process with limits on memory and time."""
     folder = str(Path(__file__).parent)
     code = f"import sys; sys.path.insert(0, {folder!r})\n{_IN_BOUNDS}"
@@ -291,19 +291,19 @@ def test_an_svg_ends_in_a_warning_before_it_takes_the_machine(what: str) -> None
     assert completed.returncode == 0, completed.stderr[-2000:]
 
 
-def test_huge_dimensions_of_an_svg_are_bounded() -> None:
+def test_huge_svg_dimensions_are_limited() -> None:
     content = SVG.format(GREEN).replace('width="100" height="100"', 'width="1e9" height="1e9"').encode()
     rendering = render(f'<img src="{ADDRESS}">', 300, 200, images={ADDRESS: content})
     assert rendering.image.convert("RGB").getcolors() == [(60_000, (0, 255, 0))]
 
 
 @pytest.mark.parametrize("size", ['width="90" height="1e9"', 'width="1e9" height="1"', 'width="1e-9" height="1e9"'])
-def test_an_extreme_ratio_of_an_svg_takes_no_longer(size: str) -> None:
+def test_an_extreme_svg_aspect_ratio_does_not_slow_rendering(size: str) -> None:
     html = f'<svg {size} style="width:0.5px">{GREEN}</svg><svg {size}>{GREEN}</svg>'
     assert render(html, 200, 200).image.size == (200, 200)
 
 
-def test_an_svg_keeps_its_ratio_in_any_box() -> None:
+def test_an_svg_keeps_its_aspect_ratio_in_any_box() -> None:
     """Its `preserveAspectRatio` applies; an SVG without a `viewBox` is stretched."""
     boxed = SVG.format('<rect width="10" height="10" fill="#00ff00"/>').encode()
     stretched = boxed.replace(b' viewBox="0 0 10 10"', b"").replace(b'"10" height="10"', b'"100" height="100"')
@@ -314,7 +314,7 @@ def test_an_svg_keeps_its_ratio_in_any_box() -> None:
         assert [image.getpixel(point)[3] for point in points] == alphas  # type: ignore[index]
 
 
-def test_what_is_more_than_shapes_is_drawn_as_well() -> None:
+def test_an_svg_with_filters_and_clip_paths_is_drawn() -> None:
     """Such SVGs are drawn in a process that is killed if it takes too long."""
     rendering = svg(
         '<defs><filter id="f"><feFlood flood-color="#00ff00"/></filter>'
@@ -325,7 +325,7 @@ def test_what_is_more_than_shapes_is_drawn_as_well() -> None:
     assert [rendering.image.convert("RGBA").getpixel((x, 50)) for x in (20, 80)] == [(0, 255, 0, 255), (0, 0, 0, 0)]
 
 
-def test_drawings_share_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_svg_drawings_share_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "MAX_SECONDS", 1)
     costly = SVG.format(HARMFUL["masks in masks"]).replace('"100"', '"2400"')
     notes = Notes()
@@ -338,7 +338,7 @@ def test_drawings_share_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("template", ["og", "square", "story", "twitter-header", "linkedin-banner"])
-def test_a_template_does_without_images_that_cannot_be_drawn(template: str) -> None:
+def test_a_template_omits_images_that_cannot_be_drawn(template: str) -> None:
     """This holds for fetched and embedded images."""
     props = {"title": "A title", "siteName": "example.com"}
     plain = render_params(ImageParams.model_validate({"template": template, "props": props}), WorkerInput())

@@ -52,7 +52,7 @@ def words(text: str) -> str:
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("template", BUILT_IN)
-def test_everything_that_is_given_is_shown(template: str, theme: str) -> None:
+def test_all_given_props_are_shown(template: str, theme: str) -> None:
     props = TemplateProps.model_validate(
         {
             "title": "Tom & Jerry's <b>title</b>",
@@ -76,21 +76,21 @@ def test_everything_that_is_given_is_shown(template: str, theme: str) -> None:
 
 @pytest.mark.parametrize("template", BUILT_IN)
 @pytest.mark.parametrize("prop", ["title", "subtitle", "eyebrow", "author", "siteName"])
-def test_a_text_that_stands_alone_is_the_title(template: str, prop: str) -> None:
+def test_a_single_text_is_used_as_the_title(template: str, prop: str) -> None:
     alone = seen(template, TemplateProps.model_validate({prop: "Only this"}))
     titled = seen(template, TemplateProps(title="Only this"))
     assert (alone.text, alone.tags) == (titled.text, titled.tags)
 
 
 @pytest.mark.parametrize("template", BUILT_IN)
-def test_nothing_at_all_is_an_image_too(template: str) -> None:
+def test_empty_props_result_in_an_image(template: str) -> None:
     expanded = seen(template, TemplateProps())
     assert not expanded.text.strip()
     assert "img" not in expanded.tags
 
 
 @pytest.mark.parametrize("template", BUILT_IN)
-def test_props_are_texts_and_never_run(template: str) -> None:
+def test_props_are_escaped_and_never_executed(template: str) -> None:
     title = "{{ 7 * 7 }} {% raw %} \"'><img src=https://example.com/x onerror=y>"
     expanded = seen(template, TemplateProps(title=title, logoUrl='data:image/png,"><script>'))
     assert words(title) in words(expanded.text)
@@ -111,7 +111,7 @@ def test_every_size_and_title_works(template: str, width: int, height: int, titl
     assert found.tags[0] == "div"
 
 
-def test_a_template_of_another_plugin(tmp_path: Path) -> None:
+def test_a_template_of_another_plugin_is_expanded(tmp_path: Path) -> None:
     (tmp_path / "template.html").write_text(
         "{% from 'parts.html' import text %}<p>{{ props.title }} {{ px(10) }} {{ colors.text }}</p>"
         "{{ text(one_line(props.author, 100, 20), colors.muted) }}"
@@ -122,7 +122,7 @@ def test_a_template_of_another_plugin(tmp_path: Path) -> None:
     assert "Ada" in html
 
 
-def test_a_template_cannot_reach_beyond_its_names(tmp_path: Path) -> None:
+def test_a_template_cannot_access_python_internals(tmp_path: Path) -> None:
     (tmp_path / "template.html").write_text("{{ px.__globals__ }}{{ ''.__class__.__mro__ }}")
     with pytest.raises(TemplateError):
         expand(tmp_path, TemplateProps(), Size(500, 250), Size(500, 250))
@@ -131,7 +131,7 @@ def test_a_template_cannot_reach_beyond_its_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "width", "words"), [("og", 500, "no built-in"), ("A b", 500, "lower-case"), ("a", 100, "between 200")]
 )
-def test_a_template_that_cannot_be_right_is_refused(tmp_path: Path, name: str, width: int, words: str) -> None:
+def test_an_invalid_template_is_refused(tmp_path: Path, name: str, width: int, words: str) -> None:
     (tmp_path / "template.html").touch()
     with pytest.raises(ValueError, match=words):
         ImageTemplate(name, "A", width, 500, tmp_path)

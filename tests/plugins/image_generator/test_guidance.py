@@ -33,7 +33,7 @@ def test_every_design_is_drawn_without_a_warning(html: str) -> None:
     assert rendered.image.mode == "RGB"
 
 
-def test_every_template_theme_and_prop_is_named() -> None:
+def test_every_template_theme_and_prop_is_in_the_schema() -> None:
     properties = schema()["properties"]
     assert properties["template"]["enum"] == list(BUILT_IN)
     # The schema leaves the background to the theme; calls that set it are still accepted.
@@ -46,12 +46,12 @@ def test_every_example_is_valid() -> None:
         Draft202012Validator(schema()).validate(dict(example.params))
 
 
-def test_it_is_short_enough_to_be_read_with_every_list() -> None:
+def test_the_tool_definition_is_short_enough() -> None:
     listed = {"name": MCP.name, "description": MCP.description, "inputSchema": schema()}
     assert len(json.dumps(listed, separators=(",", ":"))) <= 2000
 
 
-def test_a_ratio_is_accepted_though_models_do_not_see_it() -> None:
+def test_an_aspect_ratio_is_accepted_although_it_is_not_in_the_schema() -> None:
     assert "aspectRatio" not in schema()["properties"]
     params = ImageParams(template="og", aspectRatio="2:1")
     call = Call("image-generator", "r", Caller("192.0.2.1"), "https://pressroom.example", 10)

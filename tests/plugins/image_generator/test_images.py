@@ -88,7 +88,7 @@ async def test_one_that_never_returns_does_not_delay_the_others(
     assert images.warnings == (f"The image {urls[1]} is missing: it did not arrive in time.",)
 
 
-async def test_an_image_is_used_again_for_a_short_time(authority: Authority, tmp_path: Path) -> None:
+async def test_an_image_is_cached_for_a_short_time(authority: Authority, tmp_path: Path) -> None:
     async with serving(authority, tmp_path) as (server, fetcher):
         fetching, forgetful = ImageFetcher(), ImageFetcher(kept_seconds=0)
         for _ in range(3):
@@ -99,7 +99,7 @@ async def test_an_image_is_used_again_for_a_short_time(authority: Authority, tmp
         assert len(server.visits) == 4
 
 
-async def test_what_is_kept_is_bounded(authority: Authority, tmp_path: Path) -> None:
+async def test_the_image_cache_is_limited(authority: Authority, tmp_path: Path) -> None:
     async with serving(authority, tmp_path) as (server, fetcher):
         fetching = ImageFetcher(kept_bytes=2 * len(PNG))
         for path in ("/ok1", "/ok2", "/ok3", "/ok2", "/ok1"):
@@ -107,7 +107,7 @@ async def test_what_is_kept_is_bounded(authority: Authority, tmp_path: Path) -> 
         assert [visit.target for visit in server.visits] == ["/ok1", "/ok2", "/ok3", "/ok1"]
 
 
-async def test_a_failure_is_not_kept(authority: Authority, tmp_path: Path) -> None:
+async def test_a_failure_is_not_cached(authority: Authority, tmp_path: Path) -> None:
     async with serving(authority, tmp_path) as (server, fetcher):
         fetching = ImageFetcher()
         for _ in range(2):
@@ -115,7 +115,7 @@ async def test_a_failure_is_not_kept(authority: Authority, tmp_path: Path) -> No
         assert len(server.visits) == 2
 
 
-async def test_more_than_ten_are_refused_before_any_is_fetched(authority: Authority, tmp_path: Path) -> None:
+async def test_more_than_ten_images_are_refused_before_any_is_fetched(authority: Authority, tmp_path: Path) -> None:
     async with serving(authority, tmp_path) as (server, fetcher):
         urls = [at(server, f"/ok{number}") for number in range(11)]
         with pytest.raises(InvalidInput, match="html: has 11 images with a URL; at most 10 are allowed"):
@@ -125,7 +125,7 @@ async def test_more_than_ten_are_refused_before_any_is_fetched(authority: Author
     assert len(images.contents) == 10
 
 
-async def test_an_address_inside_is_never_connected_to() -> None:
+async def test_an_internal_address_is_never_connected_to() -> None:
     async with GuardedFetcher() as fetcher:
         images = await ImageFetcher().fetch(fetcher, ["https://127.0.0.1/a.png", "https://[::1]/"], "html")
     assert list(images.contents.values()) == [None, None]

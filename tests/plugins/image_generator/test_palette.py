@@ -49,17 +49,17 @@ def test_every_text_can_be_read_on_all_that_lies_under_it(theme: str, accent: st
     assert contrast(parse_color(colors.on_accent), parse_color(colors.accent)) >= AA
 
 
-def test_a_dark_accent_stays_as_it_is_on_paper() -> None:
+def test_a_dark_accent_is_unchanged_on_a_light_background() -> None:
     assert palette("light", "#b9502a").accent == "#b9502a"
     assert palette("bold", "#0f766e").background == "#0f766e"
 
 
-def test_an_accent_that_could_not_be_seen_is_moved() -> None:
+def test_an_accent_that_would_be_invisible_is_adjusted() -> None:
     assert palette("minimal", "#ffffff").accent != "#ffffff"
     assert palette("dark", "#000000").accent != "#000000"
 
 
 @pytest.mark.parametrize("accent", ["#ffffff", "#000000", "#fefefe", "#ffff00", "#808080", "#00ff0000"])
-def test_a_bold_image_has_a_shape_on_any_colour(accent: str) -> None:
+def test_a_bold_image_has_a_visible_shape_on_any_colour(accent: str) -> None:
     colors = palette("bold", accent)
     assert contrast(parse_color(colors.shape), parse_color(colors.ground)) > 1.05

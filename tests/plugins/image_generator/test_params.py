@@ -71,7 +71,7 @@ def test_problems_are_reported(body: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("prop", "most"), [("title", 200), ("subtitle", 300), ("eyebrow", 60), ("author", 80), ("siteName", 60)]
 )
-def test_a_text_has_a_longest_length(prop: str, most: int) -> None:
+def test_a_text_has_a_maximum_length(prop: str, most: int) -> None:
     ImageParams.model_validate(OG | {"props": {prop: "a" * most}})
     assert f"props.{prop}: must be at most {most} characters (got {most + 1})" in refusal(
         OG | {"props": {prop: "a" * (most + 1)}}
@@ -99,7 +99,7 @@ def test_a_text_has_a_longest_length(prop: str, most: int) -> None:
         ({"template": "square", "aspectRatio": "2:1"}, (1080, 540)),
     ],
 )
-def test_the_size(body: dict[str, Any], expected: tuple[int, int]) -> None:
+def test_the_size_is_derived_from_the_parameters(body: dict[str, Any], expected: tuple[int, int]) -> None:
     assert size(body) == expected
 
 
@@ -112,7 +112,7 @@ def test_the_size(body: dict[str, Any], expected: tuple[int, int]) -> None:
         (OG, OG | {"props": {"theme": "light", "accentColor": "B9502A", "title": "  "}}),
     ],
 )
-def test_defaults_that_are_spelled_out_are_the_same_image(short: dict[str, Any], spelled_out: dict[str, Any]) -> None:
+def test_explicit_defaults_are_the_same_image(short: dict[str, Any], spelled_out: dict[str, Any]) -> None:
     assert ImageParams.model_validate(short).model_dump() == ImageParams.model_validate(spelled_out).model_dump()
 
 
@@ -146,6 +146,6 @@ def test_the_width_alone_scales_a_template(width: int, template: str) -> None:
         assert abs(params.height - wanted) <= 0.5
 
 
-def test_an_unknown_template_may_be_one_that_a_plugin_adds() -> None:
+def test_an_unknown_template_may_come_from_a_plugin() -> None:
     params = ImageParams.model_validate({"template": "poster", "aspectRatio": "1:1"})
     assert (params.width, params.height, params.aspectRatio) == (None, None, "1:1")

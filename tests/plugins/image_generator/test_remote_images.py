@@ -107,7 +107,7 @@ def test_a_cached_result_fetches_nothing(image_server: tuple[Origin, httpx.Clien
     assert [visit.target for visit in server.visits].count("/green?cached") == 1
 
 
-def test_one_that_is_missing_has_a_placeholder_and_a_warning(image_server: tuple[Origin, httpx.Client]) -> None:
+def test_a_missing_image_has_a_placeholder_and_a_warning(image_server: tuple[Origin, httpx.Client]) -> None:
     server, client = image_server
     url = at(server, "/gone")
     html = f'<img src="{url}" style="width:400px;height:200px">'
@@ -115,7 +115,7 @@ def test_one_that_is_missing_has_a_placeholder_and_a_warning(image_server: tuple
     assert warnings == [f"The image {url} is missing: its server returned status 404."]
 
 
-def test_a_missing_image_hides_no_warning_about_another_one(image_server: tuple[Origin, httpx.Client]) -> None:
+def test_a_missing_image_does_not_hide_a_warning_about_another(image_server: tuple[Origin, httpx.Client]) -> None:
     server, client = image_server
     folder = at(server, f"/{'a' * 60}")
 

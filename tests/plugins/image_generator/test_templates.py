@@ -60,7 +60,7 @@ def ink(image: Image.Image) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize("align", ["left", "center"])
 @pytest.mark.parametrize("texts", TEXTS)
 @pytest.mark.parametrize("template", BUILT_IN)
-def test_texts_keep_off_the_edges(template: str, texts: str, align: str) -> None:
+def test_texts_do_not_touch_the_edges(template: str, texts: str, align: str) -> None:
     image = drawn(template=template, props={**TEXTS[texts], "theme": "minimal", "align": align})
     mask = ink(image)
     assert mask.any()
@@ -70,7 +70,7 @@ def test_texts_keep_off_the_edges(template: str, texts: str, align: str) -> None
 
 
 @pytest.mark.parametrize("images", [{}, {"imageUrl": GREEN}], ids=["without an image", "with an image"])
-def test_texts_of_a_story_keep_clear_of_the_buttons_of_apps(images: dict[str, str]) -> None:
+def test_story_texts_leave_room_for_app_buttons(images: dict[str, str]) -> None:
     mask = ink(drawn(template="story", props={**LONG, **images, "avatarUrl": GREEN, "theme": "minimal"}))
     assert mask.any()
     assert not mask[-340:].any()
@@ -88,7 +88,7 @@ def test_chinese_japanese_and_korean_work_with_the_extra(template: str, texts: d
 
 @pytest.mark.parametrize("only", ["imageUrl", "logoUrl", "avatarUrl"])
 @pytest.mark.parametrize("template", BUILT_IN)
-def test_an_image_by_itself_is_the_whole_design(template: str, only: str) -> None:
+def test_a_single_image_is_the_whole_design(template: str, only: str) -> None:
     """A large image fills the design; a logo or an avatar is centred."""
     image = drawn(template=template, props={only: GREEN, "theme": "minimal"})
     red, green, blue = (np.asarray(band) for band in image.split())
@@ -101,14 +101,14 @@ def test_an_image_by_itself_is_the_whole_design(template: str, only: str) -> Non
         assert abs((rows.min() + rows.max()) / 2 - image.height / 2) <= 0.05 * image.height
 
 
-def test_a_text_without_a_visible_character_is_left_out() -> None:
+def test_a_text_without_visible_characters_is_omitted() -> None:
     invisible = {"title": "\u200b\u2060 \u00ad", "subtitle": "Seen", "author": "\u200e"}
     assert drawn(template="og", props=invisible).tobytes() == drawn(template="og", props={"title": "Seen"}).tobytes()
 
 
 @pytest.mark.parametrize("size", [(2400, 200), (200, 2400), (200, 200), (2400, 2400)])
 @pytest.mark.parametrize("template", BUILT_IN)
-def test_any_size_holds_the_longest_texts(template: str, size: tuple[int, int]) -> None:
+def test_the_longest_texts_fit_any_size(template: str, size: tuple[int, int]) -> None:
     image = drawn(template=template, props={**LONG, "theme": "minimal"}, width=size[0], height=size[1])
     mask = ink(image)
     assert image.size == size
@@ -117,7 +117,7 @@ def test_any_size_holds_the_longest_texts(template: str, size: tuple[int, int]) 
 
 
 @pytest.mark.parametrize("template", BUILT_IN)
-def test_a_title_from_right_to_left_begins_at_the_right(template: str) -> None:
+def test_a_right_to_left_title_starts_at_the_right(template: str) -> None:
     columns = np.flatnonzero(ink(drawn(template=template, props={**HEBREW, "theme": "minimal"})).any(axis=0))
     mirrored = np.flatnonzero(ink(drawn(template=template, props={"title": "A", "theme": "minimal"})).any(axis=0))
     width = BUILT_IN[template].width
@@ -126,7 +126,7 @@ def test_a_title_from_right_to_left_begins_at_the_right(template: str) -> None:
 
 
 @pytest.mark.parametrize("template", BUILT_IN)
-def test_a_centred_text_stands_in_the_middle(template: str) -> None:
+def test_a_centred_text_is_in_the_middle(template: str) -> None:
     props = {"title": "Centred", "theme": "minimal", "align": "center"}
     columns = np.flatnonzero(ink(drawn(template=template, props=props)).any(axis=0))
     width = BUILT_IN[template].width
@@ -141,7 +141,7 @@ def test_themes_and_accents_differ(template: str) -> None:
     assert len(images) == len(bodies)
 
 
-def test_the_thumbnail_of_every_template_has_its_photo() -> None:
+def test_the_thumbnail_of_every_template_includes_its_photo() -> None:
     sample = PAGE.thumbnails["template"]
     images = [np.asarray(drawn(template=template, **sample)) for template in BUILT_IN]
     assert all((np.abs(image.astype(int) - (242, 185, 138)).max(axis=2) < 4).any() for image in images)
@@ -165,7 +165,7 @@ def test_any_text_can_be_drawn(template: str, theme: str, title: str, subtitle: 
 HIEROGLYPHS = "\U00013000\U00013001"
 
 
-def test_what_no_font_has_is_left_out_and_named() -> None:
+def test_characters_missing_from_every_font_are_omitted_and_reported() -> None:
     props = {"title": f"Old {HIEROGLYPHS} signs", "subtitle": HIEROGLYPHS, "theme": "minimal"}
     artifact = render(ImageParams.model_validate({"template": "og", "props": props}), WorkerInput())
     plain = render(
@@ -210,7 +210,7 @@ def test_each_item_of_a_list_is_drawn(template: str) -> None:
     "items", [["W" * 80] * 8, ["\u05d0\u05d1\u05d2 " * 20] * 8, ["\u6771\u4eac" * 40] * 8, [" "], ["\u200b", "x"]]
 )
 @pytest.mark.parametrize("template", LISTS)
-def test_items_keep_off_the_edges(template: str, items: list[str]) -> None:
+def test_list_items_do_not_touch_the_edges(template: str, items: list[str]) -> None:
     for size in ({}, {"width": 400, "height": 900}, {"width": 900, "height": 220}):
         props = {
             **LONG,

@@ -41,7 +41,7 @@ def test_nothing_overflows(eyebrow: str, title: str, subtitle: str, width: int, 
     assert bool(copy.title.lines) == bool(title)
 
 
-def test_a_short_title_is_as_large_as_it_may_be() -> None:
+def test_a_short_title_has_the_largest_size() -> None:
     copy = set_copy("", "Hello", "", 1000, 400, SCALE)
     assert (copy.title.lines, copy.title.size) == (("Hello",), 96)
 
@@ -64,14 +64,14 @@ def test_a_title_shrinks_before_a_word_breaks() -> None:
     assert copy.title.size < 96
 
 
-def test_a_word_that_is_too_long_at_any_size_breaks_into_lines_of_a_length() -> None:
+def test_a_word_too_long_for_any_size_breaks_into_even_lines() -> None:
     copy = set_copy("", "a" * 80, "", 600, 600, SCALE)
     assert letters(*copy.title.lines) == "a" * 80
     assert copy.title.size > SCALE.smallest
     assert max(map(len, copy.title.lines)) - min(map(len, copy.title.lines)) <= 3
 
 
-def test_a_title_takes_more_lines_before_it_is_cut() -> None:
+def test_a_title_uses_more_lines_before_it_is_truncated() -> None:
     """The subtitle is cut, and stays at its minimum size."""
     title = "word " * 39 + "word"
     copy = set_copy("", title, "far too long " * 20, 500, 480, SCALE)
@@ -81,12 +81,12 @@ def test_a_title_takes_more_lines_before_it_is_cut() -> None:
     assert copy.subtitle.size == pytest.approx(0.8 * SCALE.smallest)
 
 
-def test_what_is_cut_ends_with_a_word() -> None:
+def test_truncated_text_ends_with_a_whole_word() -> None:
     copy = set_copy("", "A title", "Nothing here is abbreviated unfortunately " * 7, 500, 400, SCALE)
     assert copy.subtitle.lines[-1].rstrip("…").split()[-1] in ("Nothing", "here", "is", "abbreviated", "unfortunately")
 
 
-def test_korean_words_hold_together() -> None:
+def test_korean_words_are_not_broken() -> None:
     words = "작은 릴리스의 한 해가 우리에게 가르쳐 준 것들"
     copy = set_copy("", words, "", 400, 600, SCALE)
     assert len(copy.title.lines) > 1
@@ -96,12 +96,12 @@ def test_korean_words_hold_together() -> None:
 @pytest.mark.parametrize(
     ("text", "taller"), [("Hello", False), ("שלום", False), ("สวัสดี", True), ("漢字", True), ("🎉", True)]
 )
-def test_tall_scripts_have_more_room(text: str, taller: bool) -> None:
+def test_tall_scripts_have_more_line_spacing(text: str, taller: bool) -> None:
     title = set_copy("", text, "", 800, 300, SCALE).title
     assert (title.leading / title.size > 1.15) == taller
 
 
-def test_serifs_are_for_scripts_that_have_them() -> None:
+def test_serifs_are_used_only_for_scripts_that_have_them() -> None:
     serif = Scale(largest=96, smallest=30, family="Source Serif 4", weight=600)
     families = [
         set_copy("", text, "", 800, 300, serif).title.family for text in ("Été", "Ответ 🎉", "שלום 2026", "漢字")
@@ -109,23 +109,23 @@ def test_serifs_are_for_scripts_that_have_them() -> None:
     assert families == ["Source Serif 4", "Source Serif 4", "Inter", "Inter"]
 
 
-def test_the_subtitle_is_cut_before_the_title() -> None:
+def test_the_subtitle_is_truncated_before_the_title() -> None:
     copy = set_copy("", "A title", "far too long " * 20, 400, 90, SCALE)
     assert copy.title.lines == ("A title",)
     assert not copy.subtitle.lines or copy.subtitle.lines[-1].endswith("…")
 
 
-def test_letters_that_join_are_not_moved() -> None:
+def test_joined_letters_have_no_tracking() -> None:
     assert set_copy("", "مرحبا", "", 600, 300, SCALE).title.tracking == 0
     assert set_copy("", "Hello", "", 600, 300, SCALE).title.tracking < 0
 
 
-def test_direction() -> None:
+def test_the_text_direction_is_detected() -> None:
     assert set_copy("", "שלום world", "", 600, 300, SCALE).title.right_to_left
     assert not set_copy("", "world שלום", "", 600, 300, SCALE).title.right_to_left
 
 
-def test_a_line_is_cut_where_it_is_too_wide() -> None:
+def test_a_line_that_is_too_wide_is_truncated() -> None:
     line = one_line("A name that goes on and on", 120, 20)
     assert line.lines[0].endswith("…")
     assert line_width(line) <= 120

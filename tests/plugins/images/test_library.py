@@ -44,7 +44,7 @@ def test_a_link_works_once(ada: ToolClient) -> None:
     assert len(ada.data("list_media")["media"]) == 1
 
 
-def test_a_refused_file_leaves_the_link_as_it_was(ada: ToolClient) -> None:
+def test_a_refused_file_leaves_the_link_usable(ada: ToolClient) -> None:
     link = ada.data("create_upload_url", content_type="image/jpeg")["upload_url"]
     for content, problem in (
         (image_bytes()[:900], "damaged"),
@@ -66,7 +66,7 @@ def test_a_body_that_is_too_large_is_refused_early(ada: ToolClient) -> None:
     assert httpx.put(link, content=bytes(2_000_000)).status_code == 413
 
 
-def test_pages_of_the_list_hold_each_image_once(ada: ToolClient) -> None:
+def test_paging_returns_each_image_once(ada: ToolClient) -> None:
     uploaded = [upload(ada, image_bytes(10 + number, 10)) for number in range(5)]
     listed: list[str] = []
     cursor: dict[str, str] = {}
@@ -80,7 +80,7 @@ def test_pages_of_the_list_hold_each_image_once(ada: ToolClient) -> None:
     assert "cursor" in ada.refusal("list_media", cursor="nonsense")
 
 
-def test_words_find_an_image(ada: ToolClient) -> None:
+def test_images_are_found_by_words(ada: ToolClient) -> None:
     media_id = upload(ada, filename="harbour.jpg")
     percent = upload(ada, filename="100%.jpg")
     ada.data("update_media", media_id=media_id, alt_text="Boats at DUSK", caption="Später Ärger")
@@ -92,7 +92,7 @@ def test_words_find_an_image(ada: ToolClient) -> None:
     assert [entry["id"] for entry in ada.data("list_media", query="%")["media"]] == [percent]
 
 
-def test_a_credit_is_made_harmless(ada: ToolClient) -> None:
+def test_a_credit_is_sanitised(ada: ToolClient) -> None:
     media_id = upload(ada)
     credit = (
         '<script>alert(1)</script><a href="javascript:alert(1)" onclick="x">me</a> & <a href="https://me.example">I</a>'
@@ -104,7 +104,7 @@ def test_a_credit_is_made_harmless(ada: ToolClient) -> None:
     assert media["credit_text"] == "me & I"
 
 
-def test_a_credit_is_plain_text_for_people(ada: ToolClient) -> None:
+def test_a_credit_is_available_as_plain_text(ada: ToolClient) -> None:
     media_id = upload(ada)
     credit = 'Photo: Ada Lovelace & "Co" &lt;ada@example.org&gt;'
     media = ada.data("update_media", media_id=media_id, credit=credit)["media"]
@@ -129,7 +129,7 @@ def test_a_caption_is_below_the_image_on_the_site(ada: ToolClient) -> None:
     assert published["warnings"] == []
 
 
-def test_somebody_elses_image_does_not_exist(ada: ToolClient, eve: ToolClient) -> None:
+def test_an_image_of_another_account_is_not_found(ada: ToolClient, eve: ToolClient) -> None:
     media_id = upload(ada)
     assert "no image" in eve.refusal("update_media", media_id=media_id, caption="mine")
     assert "no image" in eve.refusal("delete_media", media_id=media_id, confirm=True)
@@ -137,7 +137,7 @@ def test_somebody_elses_image_does_not_exist(ada: ToolClient, eve: ToolClient) -
     assert eve.data("list_media")["media"] == []
 
 
-def test_an_image_is_deleted_once_that_is_confirmed(ada: ToolClient) -> None:
+def test_an_image_is_deleted_only_after_confirmation(ada: ToolClient) -> None:
     media_id = upload(ada)
     url = ada.data("list_media")["media"][0]["url"]
     assert "confirm true" in ada.refusal("delete_media", media_id=media_id, confirm=False)
@@ -151,7 +151,7 @@ def test_images_of_an_unknown_article_are_an_error(ada: ToolClient) -> None:
     assert ada.data("list_media", content_id=article)["media"] == []
 
 
-def test_an_image_that_an_article_no_longer_has_can_be_deleted(ada: ToolClient) -> None:
+def test_an_image_no_longer_used_by_an_article_can_be_deleted(ada: ToolClient) -> None:
     article = ada.data("create_content", title="Tea", body="Tea.")["content_id"]
     first, second, inline, unplaced = (upload(ada, content_id=article) for _ in range(4))
     for media_id in (first, second):
@@ -191,7 +191,7 @@ def test_an_unknown_image_is_not_found(ada: ToolClient, name: str) -> None:
     assert httpx.get(f"{ada.host.url}/media/m_{'0' * 22}/{name or 'x.jpg'}").status_code == 404
 
 
-def test_the_texts_say_what_comes_next(ada: ToolClient) -> None:
+def test_the_texts_explain_the_next_step(ada: ToolClient) -> None:
     link = ada.call("create_upload_url", content_type="image/jpeg")
     text, data = link["content"][0]["text"], link["structuredContent"]
     assert data["upload_url"] in text

@@ -18,7 +18,7 @@ from pressroom_images.sources.search import allows, creative_commons, credit_lin
         ("Public domain", "", "LicenseRef-public-domain", True, True),
     ],
 )
-def test_a_licence_by_a_providers_name(
+def test_a_licence_is_recognised_by_the_providers_name(
     name: str, version: str, code: str, commercial: bool, modification: bool
 ) -> None:
     license_ = creative_commons(name, version)
@@ -29,7 +29,7 @@ def test_a_licence_by_a_providers_name(
 
 
 @pytest.mark.parametrize("name", ["", "sampling+", "all rights reserved", "GFDL", "by-by-evil!"])
-def test_a_licence_that_is_not_known_is_none(name: str) -> None:
+def test_an_unknown_licence_is_not_recognised(name: str) -> None:
     assert creative_commons(name) is None
 
 

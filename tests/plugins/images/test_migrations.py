@@ -15,7 +15,7 @@ FILE = {"user_id": "u_1", "provider": "upload", "filename": "a.png", "media_type
 PLUGIN = ("images", Models(ImagesBase.metadata, "pressroom_images.migrations"))
 
 
-async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None:
+async def test_the_schema_can_be_downgraded_to_nothing_and_upgraded_again(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
     assert await differences(empty_database, ImagesBase.metadata) == []
@@ -25,7 +25,7 @@ async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None
     assert await differences(empty_database, ImagesBase.metadata) == []
 
 
-async def test_what_an_older_version_kept_stays(empty_database: SqlDatabase) -> None:
+async def test_data_of_an_older_version_is_preserved(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
     await downgrade(empty_database, *PLUGIN, "0001")
@@ -41,7 +41,7 @@ async def test_what_an_older_version_kept_stays(empty_database: SqlDatabase) -> 
         assert list(await session.scalars(select(UploadRow.media_id))) == ["m_1"]
 
 
-async def test_credits_become_plain_text(empty_database: SqlDatabase) -> None:
+async def test_credits_are_converted_to_plain_text(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
     await downgrade(empty_database, *PLUGIN, "0002")

@@ -65,7 +65,9 @@ def test_an_image_is_uploaded_shown_and_described(ada: ToolClient, browser: Brow
     assert ada.data("list_media")["media"][0]["alt_text"] == HOSTILE
 
 
-def test_words_find_images_and_older_ones_are_on_further_pages(ada: ToolClient, browser: BrowserWithoutScreen) -> None:
+def test_images_are_found_by_words_and_older_ones_are_on_later_pages(
+    ada: ToolClient, browser: BrowserWithoutScreen
+) -> None:
     for number in range(26):
         upload(ada, f"number-{number}.jpg")
     first = browser.get(PATH)
@@ -78,7 +80,7 @@ def test_words_find_images_and_older_ones_are_on_further_pages(ada: ToolClient, 
     assert browser.get(f"{PATH}?cursor=nonsense").status == 400
 
 
-def test_somebody_elses_image_does_not_exist(eve: ToolClient, browser: BrowserWithoutScreen) -> None:
+def test_an_image_of_another_account_is_not_found(eve: ToolClient, browser: BrowserWithoutScreen) -> None:
     media_id = upload(eve)
     page = browser.get(PATH)
     assert "No images yet" in page.text
@@ -97,7 +99,7 @@ def test_the_articles_that_use_an_image_are_linked(ada: ToolClient, browser: Bro
     assert link.text() == "Tea & cake"
 
 
-def test_links_for_uploads_are_not_logged(ada: ToolClient) -> None:
+def test_upload_links_are_not_logged(ada: ToolClient) -> None:
     output = io.BytesIO()
     configure_logging(LoggingSettings(format="json"), stream=io.TextIOWrapper(output, write_through=True))
     link = ada.data("create_upload_url", content_type="image/jpeg", filename="harbour.jpg")["upload_url"]

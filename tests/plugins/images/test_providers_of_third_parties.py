@@ -69,14 +69,14 @@ def ada(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
             yield client_of(host, "ada@example.org")
 
 
-def test_a_search_of_all_has_the_results_of_those_that_work(ada: Client) -> None:
+def test_a_search_of_all_providers_returns_the_results_of_the_working_ones(ada: Client) -> None:
     result = ada.data("search_images", query="tea")
     assert [image["ref"] for image in result["images"]] == ["sound:1"]
     assert sorted(result["provider_notes"]) == sorted(NOTES.values())
 
 
 @pytest.mark.parametrize("name", NOTES)
-def test_a_search_of_one_in_trouble_names_it_and_another_way(ada: Client, name: str) -> None:
+def test_a_search_of_a_failing_provider_names_it_and_an_alternative(ada: Client, name: str) -> None:
     refused = ada.refusal("search_images", query="tea", provider=name)
     assert NOTES[name] in refused
     assert "Provider auto asks the others" in refused
@@ -84,11 +84,11 @@ def test_a_search_of_one_in_trouble_names_it_and_another_way(ada: Client, name: 
 
 
 @pytest.mark.parametrize("name", NOTES)
-def test_an_import_says_which_provider_is_in_trouble(ada: Client, name: str) -> None:
+def test_an_import_names_the_failing_provider(ada: Client, name: str) -> None:
     refused = ada.refusal("import_image", image_ref=f"{name}:1", alt_text="A cup of tea")
     assert NOTES[name] in refused
 
 
-def test_an_image_is_kept_although_its_use_cannot_be_reported(ada: Client) -> None:
+def test_an_image_is_imported_even_if_its_use_cannot_be_reported(ada: Client) -> None:
     ada.data("import_image", image_ref="sound:1", alt_text="A cup of tea")
     assert ada.data("search_images", query="cup", provider="library")["images"]

@@ -21,7 +21,7 @@ def review(client: ToolClient, content_id: str) -> ArticleReview:
     return result
 
 
-def test_images_are_reviewed_with_what_the_library_knows(ada: ToolClient) -> None:
+def test_images_are_reviewed_with_data_from_the_library(ada: ToolClient) -> None:
     buffer = io.BytesIO()
     Image.new("RGB", (40, 30), "#b9502a").save(buffer, "PNG")
     library = Library(ada.host.host.compiled.plugins.contexts["images"])

@@ -16,7 +16,7 @@ def refs(client: ToolClient, query: str = "coffee", **arguments: object) -> list
     return [image["ref"] for image in client.data("search_images", query=query, **arguments)["images"]]
 
 
-def test_every_provider_contributes_in_turns(ada: ToolClient) -> None:
+def test_results_of_all_providers_are_interleaved(ada: ToolClient) -> None:
     result = ada.data("search_images", query="coffee")
 
     assert [image["provider"] for image in result["images"]] == [
@@ -30,7 +30,7 @@ def test_every_provider_contributes_in_turns(ada: ToolClient) -> None:
     assert result["provider_notes"] == []
 
 
-def test_a_result_says_who_is_to_be_named_and_what_is_allowed(ada: ToolClient) -> None:
+def test_a_result_contains_its_credit_and_licence(ada: ToolClient) -> None:
     by_provider = {image["provider"]: image for image in ada.data("search_images", query="coffee")["images"]}
 
     openverse = by_provider["openverse"]
@@ -46,7 +46,7 @@ def test_a_result_says_who_is_to_be_named_and_what_is_allowed(ada: ToolClient) -
     assert by_provider["pixabay"]["license"]["attribution_required"] is False
 
 
-def test_the_name_of_the_unsplash_application_is_checked() -> None:
+def test_the_unsplash_application_name_is_validated() -> None:
     assert ImagesConfig(unsplash_app="my_app-2").unsplash_app == "my_app-2"
     with pytest.raises(ValueError, match="unsplash_app"):
         ImagesConfig(unsplash_app="my app&utm_source=another")
@@ -62,11 +62,13 @@ def test_the_name_of_the_unsplash_application_is_checked() -> None:
         ({"provider": "pexels"}, {"pexels"}),
     ],
 )
-def test_filters_hold_whatever_a_provider_can_do(ada: ToolClient, filters: dict[str, Any], expected: set[str]) -> None:
+def test_filters_apply_whatever_a_provider_supports(
+    ada: ToolClient, filters: dict[str, Any], expected: set[str]
+) -> None:
     assert {ref.partition(":")[0] for ref in refs(ada, **filters)} == expected
 
 
-def test_a_provider_that_fails_leaves_a_note_and_the_others(ada: ToolClient, providers: Providers, query: str) -> None:
+def test_a_failing_provider_adds_a_note_to_the_other_results(ada: ToolClient, providers: Providers, query: str) -> None:
     providers.broken["/pexels/"] = (500, b"<html>oops</html>")
     providers.broken["/unsplash/"] = (429, b"Rate Limit Exceeded")
 
@@ -79,7 +81,9 @@ def test_a_provider_that_fails_leaves_a_note_and_the_others(ada: ToolClient, pro
     assert "Pexels returned HTTP 500" in ada.refusal("search_images", query=query, provider="pexels")
 
 
-def test_the_same_search_is_not_sent_twice(ada: ToolClient, eve: ToolClient, providers: Providers, query: str) -> None:
+def test_a_repeated_search_is_not_sent_again(
+    ada: ToolClient, eve: ToolClient, providers: Providers, query: str
+) -> None:
     refs(ada, query)
     refs(eve, query)
     assert providers.asked("/pixabay/") == 1
@@ -93,7 +97,7 @@ def test_keys_are_never_revealed(ada: ToolClient, providers: Providers, query: s
         assert key not in messages
 
 
-def test_a_download_is_kept_and_served(ada: ToolClient, providers: Providers) -> None:
+def test_a_downloaded_image_is_stored_and_served(ada: ToolClient, providers: Providers) -> None:
     [ref] = refs(ada, provider="openverse")
 
     media = ada.data("import_image", image_ref=ref, alt_text="Bark of a tree")["media"]
@@ -119,7 +123,7 @@ def test_a_hotlinked_image_is_not_copied_and_its_use_is_reported(ada: ToolClient
     assert providers.asked("/unsplash/photos/LBI7cgq3pbM/download") == 1
 
 
-def test_importing_twice_at_once_keeps_one_image(ada: ToolClient) -> None:
+def test_concurrent_imports_store_one_image(ada: ToolClient) -> None:
     [ref] = refs(ada, provider="pexels")
     with ThreadPoolExecutor(4) as pool:
         ids = {
@@ -130,7 +134,7 @@ def test_importing_twice_at_once_keeps_one_image(ada: ToolClient) -> None:
     assert len(ada.data("list_media")["media"]) == 1
 
 
-def test_an_own_image_comes_from_its_address(ada: ToolClient, providers: Providers) -> None:
+def test_an_image_is_imported_by_url(ada: ToolClient, providers: Providers) -> None:
     media = ada.data("import_image", image_ref=f"{providers.url}/files/a.jpg", alt_text="Mine")["media"]
     with ThreadPoolExecutor(3) as pool:
         url = f"{providers.url}/files/a.jpg"
@@ -151,13 +155,15 @@ def test_an_own_image_comes_from_its_address(ada: ToolClient, providers: Provide
     ],
     ids=["svg", "empty", "truncated", "too large"],
 )
-def test_what_is_no_image_is_refused(ada: ToolClient, providers: Providers, content: bytes, problem: str) -> None:
+def test_a_file_that_is_not_a_valid_image_is_refused(
+    ada: ToolClient, providers: Providers, content: bytes, problem: str
+) -> None:
     providers.files["/files/b.jpg"] = content
     assert problem in ada.refusal("import_image", image_ref=f"{providers.url}/files/b.jpg", alt_text="x")
     assert ada.data("list_media")["media"] == []
 
 
-def test_private_addresses_are_out_of_reach(ada: ToolClient) -> None:
+def test_private_addresses_are_not_fetched(ada: ToolClient) -> None:
     for url in ("https://169.254.169.254/latest/meta-data", "https://10.0.0.1/x.png", "http://example.org/x.png"):
         assert "could not be fetched" in ada.refusal("import_image", image_ref=url, alt_text="x")
 
@@ -165,7 +171,7 @@ def test_private_addresses_are_out_of_reach(ada: ToolClient) -> None:
 @pytest.mark.parametrize(
     "ref", ["nowhere:1", "openverse:", "openverse:../../secret", "pexels:1 OR 1=1", "wikimedia:404"]
 )
-def test_a_ref_that_names_nothing_is_refused(ada: ToolClient, ref: str) -> None:
+def test_an_unknown_ref_is_refused(ada: ToolClient, ref: str) -> None:
     ada.refusal("import_image", image_ref=ref, alt_text="x")
 
 
@@ -183,7 +189,7 @@ def test_a_provider_is_tried_again_if_the_connection_fails(ada: ToolClient, prov
     assert providers.asked("/pexels/search") == 2
 
 
-def test_where_no_provider_can_be_reached_the_other_ways_are_named(
+def test_without_a_reachable_provider_the_alternatives_are_named(
     ada: ToolClient, providers: Providers, query: str
 ) -> None:
     providers.drops += ["/"] * 20
@@ -229,7 +235,7 @@ def test_a_new_image_needs_an_alt_text(ada: ToolClient, providers: Providers) ->
     assert ada.data("import_image", image_ref=ref)["media"]["alt_text"] == "Bark"
 
 
-def test_an_image_becomes_the_featured_one_once(ada: ToolClient) -> None:
+def test_an_image_is_set_as_featured_only_once(ada: ToolClient) -> None:
     [ref] = refs(ada, provider="openverse")
     media = ada.data("import_image", image_ref=ref, alt_text="Bark")["media"]["id"]
     article = ada.data("create_content", title="Trees", body="Trees have bark.")
@@ -246,7 +252,7 @@ def test_an_image_becomes_the_featured_one_once(ada: ToolClient) -> None:
     assert ada.data("import_image", image_ref=media)["media"]["alt_text"] == "Bark"
 
 
-def test_an_inline_image_comes_with_its_markdown(ada: ToolClient) -> None:
+def test_an_inline_image_is_returned_with_its_markdown(ada: ToolClient) -> None:
     [ref] = refs(ada, provider="openverse")
     article = ada.data("create_content", title="Trees", body="Trees have bark.")["content_id"]
 

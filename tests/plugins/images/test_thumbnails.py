@@ -58,7 +58,7 @@ def kept(host: RunningHost, media_id: str) -> int:
     return host.run(count())
 
 
-def test_the_page_loads_small_images_of_known_size(host: RunningHost, ada: ToolClient) -> None:
+def test_the_page_loads_small_images_with_known_sizes(host: RunningHost, ada: ToolClient) -> None:
     media_id = upload(ada, noise(1600, 900))
     with BrowserWithoutScreen(host) as browser:
         browser.enter(host, host.run(host.host.accounts.users.get(ada.user_id)))
@@ -75,7 +75,7 @@ def test_the_page_loads_small_images_of_known_size(host: RunningHost, ada: ToolC
     assert revalidated.status_code == 304
 
 
-def test_it_is_made_once_and_goes_with_the_image(host: RunningHost, ada: ToolClient) -> None:
+def test_a_thumbnail_is_created_once_and_deleted_with_the_image(host: RunningHost, ada: ToolClient) -> None:
     media_id = upload(ada, noise(800, 600))
     url = f"{host.url}/media/thumbnails/{media_id}"
     with ThreadPoolExecutor(6) as threads:
@@ -107,7 +107,7 @@ def test_a_small_file_is_its_own_thumbnail(host: RunningHost, ada: ToolClient) -
     assert kept(host, media_id) == 0
 
 
-def test_what_is_not_there_or_damaged_is_not_found(host: RunningHost, ada: ToolClient) -> None:
+def test_the_thumbnail_of_a_missing_or_damaged_image_is_not_found(host: RunningHost, ada: ToolClient) -> None:
     assert httpx.get(f"{host.url}/media/thumbnails/m_nothing").status_code == 404
     media_id = upload(ada, noise(400, 400))
 
@@ -137,13 +137,13 @@ def test_what_is_not_there_or_damaged_is_not_found(host: RunningHost, ada: ToolC
         ("AVIF", "RGB"),
     ],
 )
-def test_every_kind_of_image_has_one(kind: str, mode: str) -> None:
+def test_every_kind_of_image_has_a_thumbnail(kind: str, mode: str) -> None:
     with Image.open(io.BytesIO(make(noise(300, 500, kind, mode)))) as thumbnail:
         assert thumbnail.format == "WEBP"
         assert thumbnail.size == (144, MAX_EDGE)
 
 
-def test_transparency_stays_and_turned_photographs_are_upright() -> None:
+def test_transparency_and_exif_orientation_are_preserved() -> None:
     clear = io.BytesIO()
     Image.new("RGBA", (500, 400), (0, 0, 0, 0)).save(clear, "PNG")
     with Image.open(io.BytesIO(make(clear.getvalue()))) as thumbnail:
@@ -155,7 +155,7 @@ def test_transparency_stays_and_turned_photographs_are_upright() -> None:
         assert not thumbnail.getexif()
 
 
-def test_of_a_moving_image_it_shows_the_first_part() -> None:
+def test_the_thumbnail_of_an_animated_image_is_its_first_frame() -> None:
     frames = [Image.new("RGB", (300, 300), colour) for colour in ("red", "blue")]
     moving = io.BytesIO()
     frames[0].save(moving, "GIF", save_all=True, append_images=frames[1:])

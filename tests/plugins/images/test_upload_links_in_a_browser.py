@@ -62,7 +62,7 @@ async def _fits(page: Page) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-async def test_the_page_says_what_it_takes_and_refuses_other_files_below_the_field(
+async def test_the_page_lists_the_accepted_files_and_refuses_others_below_the_field(
     browser: Browser, host: RunningHost, ada: ToolClient, view: str
 ) -> None:
     async with opened(browser, await _link(ada), view) as page:
@@ -92,7 +92,7 @@ async def test_the_page_says_what_it_takes_and_refuses_other_files_below_the_fie
 
 
 @pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
-async def test_the_end_of_a_link_is_in_the_time_zone_of_the_visitor(
+async def test_the_expiry_of_a_link_is_in_the_time_zone_of_the_visitor(
     browser: Browser, host: RunningHost, ada: ToolClient, scripting: bool
 ) -> None:
     context = await browser.new_context(
@@ -114,7 +114,7 @@ async def test_the_end_of_a_link_is_in_the_time_zone_of_the_visitor(
 
 
 @pytest.mark.parametrize("view", VIEWS)
-async def test_a_link_that_was_used_says_so_and_leads_on(
+async def test_a_used_link_is_explained_with_a_way_forward(
     browser: Browser, host: RunningHost, ada: ToolClient, view: str
 ) -> None:
     url = await _link(ada)

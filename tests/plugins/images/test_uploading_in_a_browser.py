@@ -34,7 +34,7 @@ async def library(browser: Browser, host: RunningHost, ada: ToolClient, *, scrip
     return page
 
 
-async def test_several_files_are_sent_and_one_that_is_refused_says_why(
+async def test_several_files_are_uploaded_and_a_refused_one_shows_the_reason(
     browser: Browser, host: RunningHost, ada: ToolClient, tmp_path: Path
 ) -> None:
     page = await library(browser, host, ada, scripting=True, width=390)
@@ -55,7 +55,9 @@ async def test_several_files_are_sent_and_one_that_is_refused_says_why(
     await page.context.close()
 
 
-async def test_without_a_script_there_is_a_button(browser: Browser, host: RunningHost, ada: ToolClient) -> None:
+async def test_without_javascript_there_is_an_upload_button(
+    browser: Browser, host: RunningHost, ada: ToolClient
+) -> None:
     page = await library(browser, host, ada, scripting=False)
     assert not await page.locator("[data-drop]").is_visible()
     await page.get_by_role("button", name="Upload an image").click()

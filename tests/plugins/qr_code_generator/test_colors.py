@@ -11,7 +11,7 @@ ANY = st.tuples(CHANNEL, CHANNEL, CHANNEL, CHANNEL).map(Rgba._make)
 OPAQUE = ANY.map(lambda color: color._replace(alpha=255))
 
 
-def test_a_colour_is_read_with_and_without_alpha() -> None:
+def test_a_colour_is_parsed_with_and_without_alpha() -> None:
     assert Rgba.parse("#0a141e") == (10, 20, 30, 255)
     assert Rgba.parse("#0a141e28") == (10, 20, 30, 40)
 
@@ -53,7 +53,9 @@ def test_what_is_transparent_changes_nothing(below: Rgba) -> None:
         ("#00000010", "#ffffff", ["The contrast of fgColor and bgColor is 1.1:1;"]),
     ],
 )
-def test_pairs_that_many_readers_fail_on_are_warned_of(foreground: str, background: str, expected: list[str]) -> None:
+def test_colour_pairs_that_many_readers_cannot_scan_cause_a_warning(
+    foreground: str, background: str, expected: list[str]
+) -> None:
     warnings = contrast_warnings(Rgba.parse(foreground), Rgba.parse(background))
     assert [warning.partition(";")[0] + ";" for warning in warnings] == expected
 

@@ -23,7 +23,7 @@ def test_the_plugin_conforms() -> None:
     assert_plugin_conforms("qr_code_generator")
 
 
-def test_it_makes_a_file_over_http(http: httpx.Client) -> None:
+def test_a_file_is_generated_over_http(http: httpx.Client) -> None:
     response = http.post("/tools/qr-code-generator/api/generate", json={"text": "https://example.com/", "size": 300})
     data = response.json()["data"]
     assert (data["size"], data["format"]) == (300, "png")

@@ -30,7 +30,7 @@ def _plain(rows: Rows) -> list[bytes]:
     return [bytes(row) for row in rows]
 
 
-def test_the_installed_segno_is_a_release_whose_inner_functions_are_known() -> None:
+def test_the_installed_segno_release_is_supported() -> None:
     assert segno.__version__ in SUPPORTED_SEGNO_VERSIONS, (
         "this release of segno is not sped up; if the other tests here and in test_masks.py pass with it added to "
         "SUPPORTED_SEGNO_VERSIONS, add it"
@@ -45,20 +45,20 @@ def test_the_symbol_is_segnos(text: str, level: ErrorCorrection) -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("length", [14, 60, 134, 210, 320, 450, 660, 858, 1000, 1273])
-def test_larger_symbols_are_segnos_too(level: ErrorCorrection, length: int) -> None:
+def test_larger_symbols_match_segno(level: ErrorCorrection, length: int) -> None:
     text = "".join(chr(97 + index * index % 26) for index in range(length))
     assert _plain(encode(text, level)) == _as_segno_makes_it(text, level)
 
 
 @pytest.mark.parametrize("text", ["https://example.com/", "¥100", "漢字 🙂" * 40])
-def test_an_unknown_release_of_segno_makes_the_same_symbol(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_an_unknown_segno_release_creates_the_same_symbol(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     expected = _plain(encode(text, "Q"))
     monkeypatch.setattr(module, "SUPPORTED_SEGNO_VERSIONS", frozenset())
     assert _plain(encode(text, "Q")) == expected
 
 
 @pytest.mark.parametrize("text", ["1", "A", "a", "é"])
-def test_the_shortest_text_is_no_micro_qr_code(text: str) -> None:
+def test_the_shortest_text_is_not_a_micro_qr_code(text: str) -> None:
     assert len(encode(text, "L")) == 21
 
 
@@ -82,9 +82,7 @@ LETTERS, CAPITALS, UMLAUTS = "a", "A", "ä"
         (UMLAUTS, "H", 1272),
     ],
 )
-def test_a_text_fits_up_to_the_bytes_that_the_refusal_of_a_longer_one_names(
-    symbol: str, level: ErrorCorrection, fits: int
-) -> None:
+def test_the_maximum_text_length_matches_the_refusal_message(symbol: str, level: ErrorCorrection, fits: int) -> None:
     width = len(symbol.encode())
     assert len(encode(symbol * (fits // width), level)) == 177
     with pytest.raises(InvalidInput) as exc_info:
@@ -95,11 +93,11 @@ def test_a_text_fits_up_to_the_bytes_that_the_refusal_of_a_longer_one_names(
 
 
 @pytest.mark.parametrize(("length", "choice"), [(2400, "L"), (2000, "L or M"), (1300, "L, M or Q")])
-def test_a_refusal_names_the_levels_at_which_the_text_would_fit(length: int, choice: str) -> None:
+def test_a_refusal_names_the_levels_at_which_the_text_fits(length: int, choice: str) -> None:
     with pytest.raises(InvalidInput, match=rf"set errorCorrection to {choice}$"):
         encode("a" * length, "H")
 
 
-def test_a_refusal_of_a_text_that_fits_nowhere_asks_for_a_shorter_one() -> None:
+def test_a_text_too_long_for_every_level_must_be_shortened() -> None:
     with pytest.raises(InvalidInput, match=r"in UTF-8\); shorten it$"):
         encode("🙂" * 2048, "L")

@@ -42,7 +42,7 @@ def test_scores_of_rows_full_of_finder_patterns_are_segnos(pieces: list[str], ac
 
 
 @pytest.mark.parametrize("dark", [0, 1])
-def test_a_symbol_of_one_colour_scores_as_in_segno(dark: int) -> None:
+def test_a_single_colour_symbol_scores_as_in_segno(dark: int) -> None:
     rows = [bytearray([dark]) * 25] * 25
     assert penalties(to_bits(rows), template(25)) == encoder.mask_scores(rows, 25, 25)
 
@@ -55,6 +55,6 @@ def test_rows_survive_being_an_integer(modules: int, share: float, seed: int) ->
 
 
 @pytest.mark.parametrize("mask", range(8))
-def test_the_choice_does_not_depend_on_the_mask_that_a_symbol_comes_with(mask: int) -> None:
+def test_the_best_mask_does_not_depend_on_the_initial_mask(mask: int) -> None:
     rows = [segno.make_qr("https://example.com/", error="M", mask=each).matrix for each in (0, mask)]
     assert with_best_mask(rows[0], 0) == with_best_mask(rows[1], mask)

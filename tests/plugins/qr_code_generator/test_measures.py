@@ -62,7 +62,7 @@ def test_modules_are_equally_large_from_three_pixels_on_and_fill_the_image_below
         assert all(int(module) <= width <= int(module) + 1 for width in widths)
 
 
-def test_the_quiet_zone_of_an_image_that_divides_evenly_is_exactly_the_margin() -> None:
+def test_the_quiet_zone_of_an_evenly_divisible_image_is_exactly_the_margin() -> None:
     image = _image(text=URL, size=(MODULES + 8) * 10, margin=4)
     assert _dark_box(image) == (40, 40, 290, 290)
 
@@ -71,7 +71,7 @@ def test_without_a_margin_the_symbol_reaches_the_edges() -> None:
     assert _dark_box(_image(text=URL, size=MODULES * 20, margin=0)) == (0, 0, 500, 500)
 
 
-def test_the_smallest_image_has_a_pixel_for_each_module() -> None:
+def test_the_smallest_image_has_one_pixel_per_module() -> None:
     text = "a" * 300
     modules = len(encode(text, "M"))
     image = _image(text=text, size=modules + 4)
@@ -79,7 +79,7 @@ def test_the_smallest_image_has_a_pixel_for_each_module() -> None:
     assert dark == [[bool(module) for module in row] for row in encode(text, "M")]
 
 
-def test_an_image_that_is_too_small_is_refused_with_the_size_that_is_needed() -> None:
+def test_an_image_that_is_too_small_is_refused_with_the_required_size() -> None:
     text, margin = "a" * 300, 16
     smallest = len(encode(text, "M")) + 2 * margin
     with pytest.raises(InvalidInput, match=f"^size: must be at least {smallest} .*got {smallest - 1}"):
@@ -87,7 +87,7 @@ def test_an_image_that_is_too_small_is_refused_with_the_size_that_is_needed() ->
     assert _image(text=text, size=smallest, margin=margin).size == (smallest, smallest)
 
 
-def test_modules_too_small_for_most_readers_are_warned_of_with_a_size_that_is_enough() -> None:
+def test_modules_too_small_for_most_readers_cause_a_warning_with_a_sufficient_size() -> None:
     text = "a" * 300
     enough = math.ceil(2.5 * (len(encode(text, "M")) + 4))
     (warning,) = render(QrCodeParams(text=text, size=enough - 1)).warnings
@@ -107,16 +107,14 @@ def test_modules_too_small_for_most_readers_are_warned_of_with_a_size_that_is_en
         ("#00000000", "#ff0000", (255, 0, 0, 255), (255, 0, 0, 255)),
     ],
 )
-def test_colours_are_painted_over_each_other(
-    foreground: str, background: str, paper: tuple[int, ...], ink: tuple[int, ...]
-) -> None:
+def test_colours_are_blended(foreground: str, background: str, paper: tuple[int, ...], ink: tuple[int, ...]) -> None:
     image = _image(text=URL, size=330, margin=4, fgColor=foreground, bgColor=background)
     assert image.getpixel((0, 0)) == paper
     assert image.getpixel((40, 40)) == ink
     assert {color for _, color in image.getcolors() or ()} == {paper, ink}
 
 
-def test_an_opaque_image_has_one_bit_a_pixel_and_no_alpha() -> None:
+def test_an_opaque_image_has_one_bit_per_pixel_and_no_alpha() -> None:
     content = render(QrCodeParams(text=URL)).content
     with Image.open(io.BytesIO(content)) as image:
         assert (image.format, image.mode) == ("PNG", "P")
@@ -124,5 +122,5 @@ def test_an_opaque_image_has_one_bit_a_pixel_and_no_alpha() -> None:
     assert content[24:26] == bytes([1, 3])
 
 
-def test_a_large_dense_image_stays_small_in_bytes() -> None:
+def test_a_large_dense_image_is_a_small_file() -> None:
     assert len(render(QrCodeParams(text="ä" * 1165, size=2048)).content) < 30_000

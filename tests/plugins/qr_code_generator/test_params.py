@@ -43,7 +43,7 @@ def test_only_the_text_is_needed() -> None:
         {"bgColor": "#ABCD"},
     ],
 )
-def test_what_the_contract_allows_is_accepted(given: dict[str, Any]) -> None:
+def test_parameters_within_the_contract_are_accepted(given: dict[str, Any]) -> None:
     QrCodeParams.model_validate({"text": "a"} | given)
 
 
@@ -70,7 +70,7 @@ def test_what_the_contract_allows_is_accepted(given: dict[str, Any]) -> None:
         ("colour", "#000000"),
     ],
 )
-def test_everything_else_is_refused(field: str, value: object) -> None:
+def test_all_other_parameters_are_refused(field: str, value: object) -> None:
     with pytest.raises(ValidationError) as exc_info:
         QrCodeParams.model_validate({"text": "a"} | {field: value})
     assert [error["loc"][0] for error in exc_info.value.errors()] == [field]
@@ -85,5 +85,5 @@ def test_everything_else_is_refused(field: str, value: object) -> None:
         {"errorCorrection": "M", "format": "png"},
     ],
 )
-def test_parameters_that_mean_the_same_are_equal(given: dict[str, Any]) -> None:
+def test_equivalent_parameters_are_equal(given: dict[str, Any]) -> None:
     assert QrCodeParams.model_validate({"text": "a"} | given) == QrCodeParams(text="a")

@@ -121,7 +121,7 @@ def test_an_email_is_read_as_it_was_given(subject: str, message: str) -> None:
         ),
     ],
 )
-def test_each_type_has_its_notation(text: str, content: dict[str, Any], expected: str) -> None:
+def test_each_type_has_its_payload_format(text: str, content: dict[str, Any], expected: str) -> None:
     assert _payload(text, **content) == expected
 
 
@@ -145,7 +145,7 @@ def test_each_type_has_its_notation(text: str, content: dict[str, Any], expected
         ("a", {"type": "contact", "url": "x\nTEL:1"}, "content.url", "line breaks"),
     ],
 )
-def test_what_is_wrong_is_named(text: str, content: dict[str, Any], field: str, problem: str) -> None:
+def test_invalid_content_is_named(text: str, content: dict[str, Any], field: str, problem: str) -> None:
     with pytest.raises(InvalidInput) as exc_info:
         _payload(text, **content)
     assert exc_info.value.field == field

@@ -25,7 +25,7 @@ def _generate(**params: object) -> Artifact:
     return artifact
 
 
-def test_the_declaration_is_sound() -> None:
+def test_the_declaration_is_valid() -> None:
     assert list(pressroom_generators()) == [generate]
     assert generate.problems() == []
     assert (generate.slug, generate.rate_limit, generate.executor) == ("qr-code-generator", per_hour(300), "process")
@@ -46,7 +46,7 @@ def test_loading_the_plugin_does_not_load_the_encoder() -> None:
 
 
 @pytest.mark.parametrize("example", generate.examples, ids=lambda example: example.title)
-def test_every_example_makes_a_file_without_a_warning(example: Example) -> None:
+def test_every_example_generates_a_file_without_a_warning(example: Example) -> None:
     artifact = _generate(**example.params)
     assert artifact.media_type in generate.produces
     assert artifact.warnings == ()
@@ -56,17 +56,17 @@ def test_the_response_has_the_size_and_the_format() -> None:
     assert _generate(text="a", size=300.0).details == QrCodeDetails(size=300, format="png")
 
 
-def test_equal_parameters_give_equal_bytes() -> None:
+def test_equivalent_parameters_return_identical_bytes() -> None:
     assert _generate(text="a", fgColor="000").content == _generate(text="a", fgColor="#000000ff").content
 
 
-def test_doubtful_colours_are_drawn_and_warned_of() -> None:
+def test_low_contrast_colours_are_drawn_with_warnings() -> None:
     artifact = _generate(text="a", fgColor="#ffffff", bgColor="#eeeeee")
     assert len(artifact.warnings) == 2
     assert artifact.content.startswith(b"\x89PNG")
 
 
-def test_a_refusal_survives_the_way_back_from_a_worker_process() -> None:
+def test_a_refusal_can_be_pickled() -> None:
     with pytest.raises(InvalidInput) as exc_info:
         _generate(text="é" * 2048)
     copy = pickle.loads(pickle.dumps(exc_info.value))

@@ -37,7 +37,7 @@ def test_every_pixel_comes_back(width: int, lines: list[tuple[int, int]]) -> Non
         assert _bits(image) == expected
 
 
-def test_it_is_the_same_image_without_the_fast_compressor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_image_is_the_same_without_the_fast_compressor(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(b"\xaa\x80", 3), (b"\x0f\x00", 2)]
     fast = png.two_color_png(9, rows, (RED, CLEAR))
     monkeypatch.setitem(sys.modules, "isal.isal_zlib", None)
@@ -51,7 +51,7 @@ def test_it_is_the_same_image_without_the_fast_compressor(monkeypatch: pytest.Mo
         assert _bits(first) == _bits(second)
 
 
-def test_the_alpha_of_opaque_colours_is_left_out() -> None:
+def test_the_alpha_of_opaque_colours_is_omitted() -> None:
     assert b"tRNS" not in png.two_color_png(8, [(b"\x00", 1)], (RED, RED))
     assert b"tRNS\x00" in png.two_color_png(8, [(b"\x00", 1)], (CLEAR, RED))
     assert b"tRNS\xff\x00" in png.two_color_png(8, [(b"\x00", 1)], (RED, CLEAR))

@@ -36,7 +36,7 @@ def _longest_text(version: int, level: str) -> str:
 
 
 @pytest.mark.parametrize("version", range(1, 41))
-def test_every_version_and_level_is_read(version: int) -> None:
+def test_every_version_and_level_can_be_scanned(version: int) -> None:
     for level in LEVELS:
         text = _longest_text(version, level)
         size = min(1024, DOTS * (17 + 4 * version + 2 * 4))
@@ -78,7 +78,7 @@ PAYLOADS = {
 
 
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in (SCRIPTS | PAYLOADS).items()])
-def test_scripts_and_payloads_are_read_at_every_level_and_format(text: str) -> None:
+def test_scripts_and_payloads_can_be_scanned_at_every_level_and_format(text: str) -> None:
     for level in LEVELS:
         artifact = render(QrCodeParams(text=text, errorCorrection=level, format="svg"))
         for image in (_image(text=text, errorCorrection=level), pixels(rasterised(artifact.content, 512))):
@@ -123,7 +123,7 @@ def test_any_text_is_read_in_any_image_that_carries_no_warning(
         ("036", "fff8", "#cccccc"),
     ],
 )
-def test_colours_without_a_warning_are_read(foreground: str, background: str, paper: str) -> None:
+def test_colours_without_a_warning_can_be_scanned(foreground: str, background: str, paper: str) -> None:
     params: dict[str, Any] = {"text": URL, "fgColor": foreground, "bgColor": background}
     assert render(QrCodeParams(**params)).warnings == ()
     image = _image(paper, **params)

@@ -92,7 +92,7 @@ def test_no_module_is_under_a_logo_or_touches_it() -> None:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-def test_logos_of_every_kind_are_taken(kind: str) -> None:
+def test_logos_of_every_kind_are_accepted(kind: str) -> None:
     assert read_with_zbar(_image(logo=_uri(Image.new("RGB", (40, 80), "#b9502a"), kind))) == [URL]
 
 
@@ -107,7 +107,7 @@ def test_logos_of_every_kind_are_taken(kind: str) -> None:
         (_uri(Image.new("1", (5000, 4000))), "at most 16,000,000 pixels (got 5000 x 4000)"),
     ],
 )
-def test_what_is_not_a_logo_is_refused(logo: str, problem: str) -> None:
+def test_an_invalid_logo_is_refused(logo: str, problem: str) -> None:
     with pytest.raises(InvalidInput) as exc_info:
         _image(logo=logo)
     assert exc_info.value.field == "logo"
@@ -136,7 +136,7 @@ def test_a_code_that_cannot_be_read_is_refused_with_the_reason(
     assert problem in exc_info.value.problem
 
 
-def test_a_pale_end_of_a_gradient_is_warned_of() -> None:
+def test_a_pale_end_of_a_gradient_leads_to_a_warning() -> None:
     (warning,) = render(QrCodeParams(text=URL, gradientColor="#999999")).warnings
     assert "The contrast of gradientColor and bgColor is 2.8:1" in warning
 
@@ -147,12 +147,12 @@ def test_eyes_have_their_own_colour_and_shape() -> None:
     assert image.getpixel((42, 42)) == (255, 255, 255, 255)
 
 
-def test_a_transparent_ground_stays_transparent() -> None:
+def test_a_transparent_background_stays_transparent() -> None:
     with Image.open(io.BytesIO(render(QrCodeParams(text=URL, moduleShape="dot", bgColor="#fff0")).content)) as image:
         assert image.convert("RGBA").getpixel((0, 0))[3] == 0  # type: ignore[index]
 
 
-def test_the_svg_is_the_same_symbol_in_the_same_place() -> None:
+def test_the_svg_has_the_same_symbol_at_the_same_position() -> None:
     content = render(QrCodeParams(text=URL, moduleShape="rounded", format="svg", size=290)).content
     assert b'viewBox="0 0 290 290"' in content
     assert b"translate(20 20) scale(10)" in content

@@ -44,7 +44,7 @@ def test_a_transparent_background_is_not_drawn() -> None:
     assert [child.tag for child in root] == [f"{SVG}path"]
 
 
-def test_colours_that_let_something_through_have_an_opacity() -> None:
+def test_translucent_colours_have_an_opacity() -> None:
     root = ET.fromstring(_content(text=URL, fgColor="#01020380", bgColor="#ffffff40"))
     assert [(child.get("fill"), child.get("fill-opacity")) for child in root] == [
         ("#ffffff", "0.251"),
@@ -72,7 +72,7 @@ def test_it_looks_like_a_png_whose_modules_fill_it(
 
 @pytest.mark.parametrize("margin", [0, 2, 4, 16])
 @pytest.mark.parametrize("size", [64, 99, 131, 512, 2048])
-def test_the_symbol_fills_the_view_box_but_for_the_margin(size: int, margin: int) -> None:
+def test_the_symbol_fills_the_view_box_except_for_the_margin(size: int, margin: int) -> None:
     modules = 25
     content = _content(text=URL, size=size, margin=margin)
     dark = np.asarray(pixels(rasterised(content, 20 * (modules + 2 * margin))).convert("L")) < 128
@@ -82,7 +82,7 @@ def test_the_symbol_fills_the_view_box_but_for_the_margin(size: int, margin: int
 
 
 @pytest.mark.parametrize("width", [90, 131, 400, 1111])
-def test_readers_read_it_at_any_width(width: int) -> None:
+def test_the_code_scans_at_any_width(width: int) -> None:
     image = pixels(rasterised(_content(text=URL, size=99), width))
     assert read_with_zbar(image) == [URL]
     assert [code.text for code in read_with_zxing(image)] == [URL]

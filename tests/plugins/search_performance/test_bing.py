@@ -101,7 +101,7 @@ def test_problems_are_reported_in_the_form(site: Site, typed: dict[str, str], pr
     assert (page.status, problem in page.text) == (400, True), page.text
 
 
-def test_a_site_that_is_not_verified_is_refused(site: Site, bing: Bing) -> None:
+def test_an_unverified_site_is_refused(site: Site, bing: Bing) -> None:
     bing.sites[site.property] = False
     page = press(site, property=site.property, api_key=KEY)
     assert (page.status, "is not a verified site" in page.text) == (400, True)

@@ -103,7 +103,7 @@ def test_the_chart_is_whole_and_holds_no_coordinate_beyond_its_box(
         assert "nan" not in element.attrib.get("d", "")
 
 
-def test_better_positions_are_higher_and_more_clicks_too() -> None:
+def test_better_positions_and_more_clicks_are_higher() -> None:
     positions_axis, clicks_axis = position_axis([2.0, 30.0]), count_axis([3.0, 900.0])
     assert positions_axis.height(2.0) > positions_axis.height(30.0)
     assert clicks_axis.height(900.0) > clicks_axis.height(3.0)
@@ -120,7 +120,7 @@ def test_better_positions_are_higher_and_more_clicks_too() -> None:
         ([2_147_483_647.0], ("3B", "2B", "1B", "0")),
     ],
 )
-def test_counts_have_whole_numbers(values: list[float], ticks: tuple[str, ...]) -> None:
+def test_counts_have_integer_ticks(values: list[float], ticks: tuple[str, ...]) -> None:
     assert count_axis(values).ticks == ticks
 
 
@@ -133,7 +133,7 @@ def test_shares_and_positions_have_their_own_scales() -> None:
     assert position_axis([91.0, 120.0]).ticks == ("91", "101", "111", "121")
 
 
-def test_values_that_may_change_are_dashed_and_begin_at_the_last_final_one() -> None:
+def test_preliminary_values_are_dashed_from_the_last_final_one() -> None:
     points = [Point("a", 1.0), Point("b", 2.0), Point("c", 3.0, final=False), Point("d", None, final=False)]
     tree = ET.fromstring(chart("c", "t", "d", points, count_axis([3.0])))
     paths = {path.attrib["class"]: path.attrib["d"] for path in tree.findall("path")}

@@ -19,7 +19,7 @@ def test_the_plugin_conforms() -> None:
     assert_plugin_conforms("search_performance", host_config={"plugins": {"content": {}}}, postgresql=POSTGRESQL)
 
 
-def test_the_provider_of_keyword_data_keeps_the_contract() -> None:
+def test_the_provider_of_keyword_data_fulfils_the_contract() -> None:
     provider = keyword_data.DataForSeo("https://api.dataforseo.com", "ada@example.org", "made-up-password")
     assert check_keyword_source(keyword_data.source(provider)) == []
 
@@ -31,6 +31,6 @@ def test_every_property_is_described(tool: McpTool) -> None:
 
 
 @pytest.mark.parametrize("text", ["no json", "[]", "{}", '{"client_email": "a@b"}'])
-def test_a_key_file_that_is_none_is_refused(text: str) -> None:
+def test_an_invalid_key_file_is_refused(text: str) -> None:
     with pytest.raises(ValidationError, match="key file"):
         SearchPerformanceConfig.model_validate({"google_service_account": text})

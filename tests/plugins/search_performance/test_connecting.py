@@ -65,9 +65,7 @@ def test_connecting_with_the_operators_account(site: Site) -> None:
         assert "connected" not in person.look().one("#source-google").replace("Connect", "")
 
 
-def test_a_credential_of_ones_own_is_stored_encrypted_and_never_shown(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_own_credential_is_stored_encrypted_and_never_shown(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     # Worker processes have low priority: on a busy machine, checking a good key is slow as well.
     monkeypatch.setattr(connecting, "_KEY_SECONDS", 100.0)
     site.google.properties[EMAIL].add(site.property)
@@ -110,7 +108,7 @@ def test_problems_are_reported_in_the_form(site: Site, typed: dict[str, str], pr
         assert "<script>alert" not in page.html
 
 
-def test_a_stranger_cannot_have_a_key_checked_that_takes_seconds(site: Site) -> None:
+def test_a_key_that_takes_seconds_to_check_is_refused(site: Site) -> None:
     numbers = {"n": 5 * LARGE_PRIME, "e": 65537, "p": LARGE_PRIME, "q": 5}
     private = pow(65537, -1, 4 * (LARGE_PRIME - 1))
     numbers |= {"d": private, "dp": private % (LARGE_PRIME - 1), "dq": private % 4, "qi": pow(5, -1, LARGE_PRIME)}
@@ -135,7 +133,7 @@ def test_a_property_of_the_operators_account_belongs_to_one_account(host: Runnin
         second.connect()
 
 
-def test_a_website_of_somebody_else_does_not_exist(host: RunningHost, google: Google) -> None:
+def test_another_accounts_website_does_not_exist(host: RunningHost, google: Google) -> None:
     first, second = new_site(host, google), new_site(host, google)
     with BrowserWithoutScreen(host) as browser:
         Person(second, browser)
@@ -158,7 +156,7 @@ def test_a_website_of_somebody_else_does_not_exist(host: RunningHost, google: Go
         ("https://example.com:8443/", "https://example.com", False, False),
     ],
 )
-def test_which_property_is_whose(site_url: str, website: str, own: bool, operators: bool) -> None:
+def test_properties_are_matched_with_websites(site_url: str, website: str, own: bool, operators: bool) -> None:
     def fits(*, with_operators: bool) -> bool:
         try:
             check_property(site_url, website, operators=with_operators)

@@ -76,7 +76,7 @@ def test_a_used_up_quota_leaves_the_rest_for_a_later_run(site: Site) -> None:
     assert site.data("get_search_performance")["totals"]["clicks"] == 5
 
 
-def test_retry_after_is_kept(site: Site) -> None:
+def test_retry_after_is_respected(site: Site) -> None:
     site.google.failing = (429, b'{"error": {"code": 429, "message": "slow down"}}', {"Retry-After": "7200"})
     connection = site.connect()
 
@@ -141,14 +141,14 @@ def test_a_refresh_token_works_too(site: Site) -> None:
     assert site.fetch(connection) == HISTORY
 
 
-def test_a_key_that_google_does_not_know(site: Site) -> None:
+def test_a_key_unknown_to_google(site: Site) -> None:
     connection = site.connect({"service_account": key_file(RSAKey.generate_key(2048))})
     assert site.fetch(connection) == 0
     assert "Invalid JWT Signature" in site.state().last_error
     assert site.state().status == "error"
 
 
-def test_two_at_once_fetch_no_day_twice(site: Site) -> None:
+def test_concurrent_fetches_get_no_day_twice(site: Site) -> None:
     connection = site.connect()
     other = site.plugin
 
@@ -160,13 +160,13 @@ def test_two_at_once_fetch_no_day_twice(site: Site) -> None:
     assert max(Counter(site.google.days_asked(TOTALS)).values()) == 1
 
 
-def test_what_a_process_writes_after_it_lost_its_lease_does_not_count(site: Site) -> None:
+def test_writes_of_a_process_that_lost_its_lease_are_discarded(site: Site) -> None:
     connection = site.connect()
     with pytest.raises(LeaseLost):
         site.client.host.run(_written_late(site, connection.id, _taken_over(site, connection.id)))
 
 
-def test_what_a_process_writes_after_the_site_was_disconnected_does_not_count(site: Site) -> None:
+def test_writes_after_the_site_was_disconnected_are_discarded(site: Site) -> None:
     connection = site.connect()
     with pytest.raises(ConnectionGone):
         site.client.host.run(_written_late(site, connection.id, _disconnected_and_again(site)))
@@ -196,7 +196,7 @@ async def _disconnected_and_again(site: Site) -> None:
     )
 
 
-def test_work_that_is_cancelled_goes_on_where_it_was(site: Site) -> None:
+def test_cancelled_work_resumes_where_it_stopped(site: Site) -> None:
     connection = site.connect()
     gate = site.google.gate = threading.Event()
 
@@ -247,7 +247,7 @@ def test_more_rows_than_one_response_holds(many: list[SearchRow], google: Google
     assert [body["startRow"] for _, body in google.queries] == [0, 25_000]
 
 
-def test_rows_beyond_the_bound_are_named(host: RunningHost, google: Google) -> None:
+def test_rows_beyond_the_bound_are_reported(host: RunningHost, google: Google) -> None:
     site = new_site(host, google)
     for number in range(1_001):
         google.add(day(), f"query {number}", site.page(), 1, 2, 1.0)

@@ -78,7 +78,7 @@ def end_token(site: Site) -> None:
     google_source.console_of(site.plugin.config).auth.forget(stored(site))
 
 
-def test_the_property_that_fits_is_connected_and_every_tool_works(
+def test_the_matching_property_is_connected_and_every_tool_works(
     site_with_weeks: Site, person_with_weeks: SigningIn
 ) -> None:
     site, person = site_with_weeks, person_with_weeks
@@ -134,7 +134,7 @@ def test_of_several_properties_one_is_chosen(site: Site, person: SigningIn) -> N
     assert not person.look().tree.css("input[type=radio]")
 
 
-def test_a_choice_that_is_not_made_is_forgotten_and_revoked(site: Site, person: SigningIn) -> None:
+def test_an_abandoned_choice_is_forgotten_and_revoked(site: Site, person: SigningIn) -> None:
     owned(site, f"{site.client.host.url}/")
     person.sign_in()
     assert "Sign in with Google" in panel(person.send("cancel"))
@@ -206,7 +206,7 @@ def test_an_outage_of_google_is_reported(site: Site, person: SigningIn) -> None:
     assert "Google Search Console is not available right now" in person.sign_in().one("[role=alert]")
 
 
-def test_two_returns_at_once_exchange_one_code(site: Site, person: SigningIn) -> None:
+def test_two_concurrent_returns_exchange_one_code(site: Site, person: SigningIn) -> None:
     owned(site)
     url = person.consent()
     cookies = {"pressroom_session": person.browser.session_cookie()}
@@ -274,7 +274,7 @@ def test_disconnecting_revokes_the_last_sign_in_of_an_account_only(site: Site, p
 
 
 @ON_SQLITE
-def test_disconnecting_works_while_google_is_away(site: Site, person: SigningIn) -> None:
+def test_disconnecting_works_while_google_is_down(site: Site, person: SigningIn) -> None:
     owned(site)
     person.sign_in()
     site.google.failing = 503, b"", {}
@@ -316,7 +316,7 @@ def test_refresh_tokens_that_rotate_are_stored(site: Site, person: SigningIn) ->
 
 
 @ON_SQLITE
-def test_calls_at_once_get_one_access_token(site: Site, person: SigningIn) -> None:
+def test_concurrent_calls_get_one_access_token(site: Site, person: SigningIn) -> None:
     owned(site)
     person.sign_in()
     wait_for_figures(site)
@@ -366,7 +366,7 @@ def test_a_sign_in_belongs_to_the_client_that_it_was_made_with(site: Site, clien
         site.client.host.run(console.sites(credential, site.plugin.services.fetcher))
 
 
-def test_properties_that_fit_come_with_the_whole_domain_first() -> None:
+def test_matching_properties_are_listed_with_the_domain_first() -> None:
     properties = [
         "https://example.com/",
         "https://example.com/blog/",

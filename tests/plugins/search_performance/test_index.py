@@ -111,7 +111,7 @@ def submitting(
         yield running
 
 
-def test_a_site_of_this_server_has_its_key_already(submitting: RunningHost, google: Google, indexnow: IndexNow) -> None:
+def test_a_site_of_this_server_already_has_its_key(submitting: RunningHost, google: Google, indexnow: IndexNow) -> None:
     site = new_site(submitting, google)
     result = site.data("submit_urls", urls=[site.page("a"), site.page("b"), site.page("a")])
 
@@ -130,7 +130,7 @@ def test_a_site_of_this_server_has_its_key_already(submitting: RunningHost, goog
     "url",
     ["https://elsewhere.example/a", "{site}/../other/a", "{site}x/a", "{site}/a b", "{site}/ä", "javascript:alert(1)"],
 )
-def test_addresses_of_others_are_refused(submitting: RunningHost, google: Google, indexnow: IndexNow, url: str) -> None:
+def test_urls_of_other_sites_are_refused(submitting: RunningHost, google: Google, indexnow: IndexNow, url: str) -> None:
     site = new_site(submitting, google)
     before = len(indexnow.taken)
     message = site.client.refusal("submit_urls", website_id=site.website.id, urls=[url.format(site=site.website.url)])
@@ -138,7 +138,7 @@ def test_addresses_of_others_are_refused(submitting: RunningHost, google: Google
     assert len(indexnow.taken) == before
 
 
-def test_another_site_has_to_serve_the_key(submitting: RunningHost, google: Google, indexnow: IndexNow) -> None:
+def test_an_external_site_must_serve_the_key(submitting: RunningHost, google: Google, indexnow: IndexNow) -> None:
     site = new_site(submitting, google)
     content = submitting.host.compiled.plugins.contexts["content"]
     website = submitting.run(

@@ -21,7 +21,7 @@ def test_the_key_of_a_website_is_served(site: Site) -> None:
 
 @pytest.mark.parametrize("path", ["/unknown", "/robot.txt", f"/{'0' * 32}", f"/{'0' * 33}.txt", f"/{'g' * 32}.txt"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"])
-def test_what_is_no_key_file_is_unknown_to_the_server(host: RunningHost, method: str, path: str) -> None:
+def test_a_url_that_is_not_a_key_file_is_not_found(host: RunningHost, method: str, path: str) -> None:
     response = httpx.request(method, host.url + path)
     assert response.status_code == 404
     assert "allow" not in response.headers

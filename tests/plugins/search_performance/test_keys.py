@@ -39,7 +39,7 @@ async def stored(plugin: PluginContext) -> str:
         return str(await session.scalar(select(SourceConnectionRow.credential)))
 
 
-async def test_after_the_daily_job_the_old_key_can_go(tmp_path: Path) -> None:
+async def test_after_the_daily_job_the_old_key_can_be_removed(tmp_path: Path) -> None:
     async with services(compiled(tmp_path, OLD), works=False) as contexts:
         plugin = contexts["search_performance"]
         await SourceConnections(plugin).connect(

@@ -112,7 +112,7 @@ def test_a_phrase_is_paid_for_once(client: ToolClient, provider: DataForSeo, api
     )
 
 
-def test_who_asks_at_the_same_moment_pays_once(
+def test_concurrent_requests_pay_once(
     client: ToolClient, full_host: RunningHost, provider: DataForSeo, apis: Apis
 ) -> None:
     apis.gate = threading.Event()
@@ -129,7 +129,7 @@ def test_who_asks_at_the_same_moment_pays_once(
     assert sum(result["cost"]["amount"] for result in results) == provider.earned
 
 
-def test_another_country_is_another_question(client: ToolClient, provider: DataForSeo, apis: Apis) -> None:
+def test_another_country_is_a_separate_request(client: ToolClient, provider: DataForSeo, apis: Apis) -> None:
     client.data("get_keyword_data", phrases=["compost"])
     result = client.data("get_keyword_data", phrases=["compost"], country="de", language="DE")
     assert (result["cost"]["phrases_asked"], result["country"], result["language"]) == (1, "DE", "de")
@@ -150,7 +150,7 @@ def test_a_country_without_difficulties_still_has_volumes(client: ToolClient, pr
     assert rows(client.data("get_keyword_data", phrases=["compost"], country="LI")) == [("compost", 5400, None)]
 
 
-def test_what_google_takes_in_no_phrase_is_left_out(client: ToolClient, provider: DataForSeo) -> None:
+def test_characters_that_google_rejects_are_left_out(client: ToolClient, provider: DataForSeo) -> None:
     result = client.data("get_keyword_data", phrases=["compost?", "???"])
     assert rows(result) == [("compost?", 5400, 61), ("???", None, None)]
 
@@ -215,7 +215,7 @@ def test_hostile_responses_are_survived(client: ToolClient, provider: DataForSeo
     assert not result.get("isError") or "has no figures" in text or "not JSON" in text, text
 
 
-def test_it_is_kept_in_every_database(host: RunningHost) -> None:
+def test_it_is_stored_in_every_database(host: RunningHost) -> None:
     plugin = host.host.compiled.plugins.contexts["search_performance"]
     data = KeywordData(plugin, "test")
     question = KeywordQuestion(("a", "b", "c"), "US", "en")

@@ -14,7 +14,7 @@ from support.migrations import downgrade, tables_of
 PLUGIN = ("search_performance", Models(SearchPerformanceBase.metadata, "pressroom_search_performance.migrations"))
 
 
-async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None:
+async def test_the_schema_can_be_downgraded_to_nothing_and_upgraded_again(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
     assert await differences(empty_database, SearchPerformanceBase.metadata) == []
@@ -24,7 +24,7 @@ async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None
     assert await differences(empty_database, SearchPerformanceBase.metadata) == []
 
 
-async def test_what_an_older_version_kept_stays(empty_database: SqlDatabase) -> None:
+async def test_data_of_an_older_version_is_preserved(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()
     await downgrade(empty_database, *PLUGIN, "0001")

@@ -77,7 +77,7 @@ def test_pages_are_named_by_their_articles(site: Site, platform: str) -> None:
         assert lines == [line for line in [TOLD[platform]] if line], kind
 
 
-def test_nothing_is_offered_where_every_page_is_an_article(site: Site) -> None:
+def test_nothing_is_suggested_if_every_page_is_an_article(site: Site) -> None:
     site = site.other("wordpress")
     articles = {site.page(path): publish(site, path) for path in ("ours", "another")}
     fill(site, "ours", "another")
@@ -110,7 +110,7 @@ def test_a_website_that_cannot_be_opened_is_reported(site: Site) -> None:
     assert TAKES_OVER not in text
 
 
-def test_what_is_measured_is_improved_and_published_in_one_chain_of_calls(site: Site) -> None:
+def test_a_measured_page_is_improved_and_published_in_one_chain_of_calls(site: Site) -> None:
     ada, where = site.client, {"website_id": site.website.id}
     draft = ada.data("create_content", title="Bees in winter", slug="bees", body="Bees rest in winter.", **where)
     url = ada.data("publish_content", content_id=draft["content_id"], **where)["url"]

@@ -43,7 +43,7 @@ def busy(filled: Filled, google: Google) -> Site:
     return filled.site
 
 
-def test_totals_count_what_rows_by_query_leave_out(busy: Site) -> None:
+def test_totals_include_what_rows_by_query_omit(busy: Site) -> None:
     result = busy.data("get_search_performance", dimensions=["query"])
 
     assert result["totals"] == {"clicks": 200, "impressions": 3000, "ctr": 0.0667, "position": 5.0}
@@ -117,7 +117,7 @@ def test_filters(busy: Site) -> None:
     assert len(busy.google.queries) > before
 
 
-def test_comparing_with_the_days_before(busy: Site) -> None:
+def test_comparing_with_the_previous_days(busy: Site) -> None:
     result = busy.data(
         "get_search_performance",
         start_date=day(4).isoformat(),
@@ -187,12 +187,12 @@ def test_an_alias_is_callable(busy: Site) -> None:
     assert busy.data("get_gsc_performance")["totals"]["clicks"] == 200
 
 
-def test_a_site_that_is_not_connected_says_where_to_do_it(site: Site) -> None:
+def test_a_site_that_is_not_connected_says_where_to_connect_it(site: Site) -> None:
     text = site.client.refusal("get_search_performance", website_id=site.website.id)
     assert f"/dashboard/search/{site.website.id}" in text
 
 
-def test_a_site_of_somebody_else_does_not_exist(busy: Site) -> None:
+def test_another_accounts_site_does_not_exist(busy: Site) -> None:
     other = busy.other()
     stranger = other.client.refusal("get_search_performance", website_id="w_0000000000000000000000")
     assert "no website" in stranger

@@ -68,7 +68,7 @@ def table(page: Page, title: str) -> list[list[str]]:
     raise AssertionError(f"there is no table {title}")
 
 
-def test_the_page_says_how_to_begin(browser: BrowserWithoutScreen, host: RunningHost, person: User) -> None:
+def test_the_page_says_how_to_start(browser: BrowserWithoutScreen, host: RunningHost, person: User) -> None:
     empty = browser.get(PATH)
     assert "No websites yet" in empty.text
     assert empty.tree.css_first('a.button[href="/dashboard/websites"]') is not None
@@ -163,7 +163,7 @@ def test_one_day_is_a_dot(browser: BrowserWithoutScreen, host: RunningHost, pers
     assert not page.tree.css("progress"), "a source that does not know devices has no table of them"
 
 
-def test_nothing_at_all_was_shown(
+def test_a_site_without_impressions(
     browser: BrowserWithoutScreen, host: RunningHost, person: User, website: Website
 ) -> None:
     write(
@@ -198,7 +198,7 @@ def test_huge_numbers_and_hostile_texts(browser: BrowserWithoutScreen, host: Run
     assert table(page, "Top queries")[0][0] == HOSTILE
 
 
-def test_ten_thousand_queries_have_pages(
+def test_ten_thousand_queries_are_paged(
     browser: BrowserWithoutScreen, host: RunningHost, person: User, website: Website
 ) -> None:
     day = Day(last_day())
@@ -219,7 +219,7 @@ def test_ten_thousand_queries_have_pages(
         assert browser.get(f"{PATH}/{website.id}/queries?page={invalid}").status == 200
 
 
-def test_other_sources_can_be_chosen_and_unknown_ones_do_no_harm(
+def test_other_sources_can_be_chosen_and_unknown_ones_are_ignored(
     browser: BrowserWithoutScreen, host: RunningHost, person: User, website: Website
 ) -> None:
     write(host, connect(host, person.id, website), lively(website, 10))
@@ -231,7 +231,7 @@ def test_other_sources_can_be_chosen_and_unknown_ones_do_no_harm(
         assert "Google Search Console" in page.text
 
 
-def test_a_second_source_shows_what_it_tells(
+def test_a_second_source_shows_its_figures(
     browser: BrowserWithoutScreen, host: RunningHost, person: User, website: Website
 ) -> None:
     write(host, connect(host, person.id, website), lively(website, 10))
@@ -255,7 +255,7 @@ def test_a_second_source_shows_what_it_tells(
     assert totals(browser.get(str(longer.attributes["href"])))[0] == "84"
 
 
-def test_a_connection_that_does_not_work_says_so(
+def test_a_failing_connection_is_reported(
     browser: BrowserWithoutScreen, host: RunningHost, person: User, website: Website
 ) -> None:
     connection = connect(host, person.id, website)
@@ -273,7 +273,9 @@ def test_a_connection_that_does_not_work_says_so(
     assert "Nothing new is fetched: access was revoked" in notices(browser.get(f"{PATH}/{website.id}"))
 
 
-def test_websites_of_others_do_not_exist(browser: BrowserWithoutScreen, host: RunningHost, website: Website) -> None:
+def test_websites_of_other_accounts_do_not_exist(
+    browser: BrowserWithoutScreen, host: RunningHost, website: Website
+) -> None:
     other = host.run(host.host.accounts.users.add(f"eve.{next(_numbers)}@example.com"))
     theirs = add_website(host, other.id)
     write(host, connect(host, other.id, theirs), lively(theirs, 10))
@@ -284,7 +286,7 @@ def test_websites_of_others_do_not_exist(browser: BrowserWithoutScreen, host: Ru
     assert browser.get(f"{PATH}?cursor=nonsense").status == 400
 
 
-def test_many_websites_have_pages(browser: BrowserWithoutScreen, host: RunningHost, person: User) -> None:
+def test_many_websites_are_paged(browser: BrowserWithoutScreen, host: RunningHost, person: User) -> None:
     for number in range(21):
         add_website(host, person.id, f"Site {number}")
     page = browser.get(PATH)

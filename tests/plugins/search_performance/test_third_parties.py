@@ -112,7 +112,7 @@ def test_analytics_of_a_third_party_are_connected_on_the_dashboard_and_read_over
     assert (result["provider"], result["totals"]["visits"], result["rows"][0]["key"]) == ("Counter", 9, "/a")
 
 
-def test_analytics_that_fail_are_named(site: Site) -> None:
+def test_failing_analytics_are_named(site: Site) -> None:
     connect(site, property="broken.example", token="right")
     assert "Counter failed" in site.client.refusal("get_traffic_stats", website_id=site.website.id)
 
@@ -140,7 +140,7 @@ async def result_of(config: dict[str, Any], folder: Path, check: str) -> tuple[s
     return result.status, result.message
 
 
-async def test_of_several_providers_of_keyword_data_the_operator_chooses(tmp_path: Path) -> None:
+async def test_the_operator_chooses_between_providers_of_keyword_data(tmp_path: Path) -> None:
     with configured(tmp_path, "bison", "zebra", keyword_source="zebra_words") as config:
         assert await result_of(config, tmp_path, "keyword source") == (
             "ok",
@@ -153,7 +153,7 @@ async def test_of_several_providers_of_keyword_data_the_operator_chooses(tmp_pat
     assert "zebra_words (plugin zebra)" in message
 
 
-async def test_a_provider_that_nobody_offers_is_named(tmp_path: Path) -> None:
+async def test_an_unknown_provider_is_named(tmp_path: Path) -> None:
     with configured(tmp_path, "camel", keyword_source="camel_wrods") as config:
         status, message = await result_of(config, tmp_path, "keyword source")
     assert status == "error"

@@ -148,7 +148,7 @@ def test_a_website_id_may_be_pasted_in_upper_case(site: Site, apis: Apis) -> Non
 
 
 @EVERY
-def test_a_wrong_credential_is_found_out_before_it_is_kept(site: Site, apis: Apis, name: str) -> None:
+def test_a_wrong_credential_is_detected_before_it_is_stored(site: Site, apis: Apis, name: str) -> None:
     kind = KINDS[name]
     wrong = {key: "x" * 32 for key in kind.typed if key in ("api_key", "password", "token")}
     page = connect(site, apis, kind, **wrong)
@@ -160,7 +160,7 @@ def test_a_wrong_credential_is_found_out_before_it_is_kept(site: Site, apis: Api
 
 
 @EVERY
-def test_a_secret_is_stored_encrypted_and_shown_nowhere(site: Site, apis: Apis, name: str) -> None:
+def test_a_secret_is_stored_encrypted_and_never_shown(site: Site, apis: Apis, name: str) -> None:
     kind = KINDS[name]
     page = connect(site, apis, kind)
 
@@ -258,7 +258,7 @@ def test_problems_are_reported_in_the_form(
     assert (page.status, problem in page.text) == (400, True), page.text
 
 
-def test_an_article_tells_its_visits(site: Site, apis: Apis) -> None:
+def test_the_visits_of_an_article(site: Site, apis: Apis) -> None:
     connect(site, apis, KINDS["plausible"])
     content_id = site.client.data("create_content", title="Compost", body="Words.", slug="compost")["content_id"]
     published = site.client.data("publish_content", content_id=content_id, website_id=site.website.id)
@@ -275,7 +275,7 @@ def test_an_article_tells_its_visits(site: Site, apis: Apis) -> None:
     assert problems == [f"{published['url']}: Plausible is not available right now: it returned HTTP 503"]
 
 
-def test_visits_of_an_article_say_which_urls_they_leave_out(site: Site, apis: Apis) -> None:
+def test_visits_of_an_article_name_the_urls_that_are_not_included(site: Site, apis: Apis) -> None:
     other = site.other()
     connect(site, apis, KINDS["plausible"])
     connect(other, apis, KINDS["matomo"])

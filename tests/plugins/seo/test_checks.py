@@ -30,7 +30,7 @@ def test_every_check_is_in_the_registry() -> None:
     assert CHECKS.of(CrawlCheck) == CRAWL_CHECKS == {check.id: check for check in (*OF_PAGES, *OF_SITES)}
 
 
-def test_checks_of_a_report_have_ids_of_their_own() -> None:
+def test_checks_of_a_report_have_their_own_ids() -> None:
     registry = CheckRegistry()
     registry.add(page_check("titles"))
 
@@ -48,7 +48,7 @@ def test_checks_of_a_report_have_ids_of_their_own() -> None:
         ("x", "there is no check 'x'; leave it out to see all"),
     ],
 )
-def test_an_unknown_check_is_named_with_what_was_meant(name: str, said: str) -> None:
+def test_an_unknown_check_is_named_with_the_closest_one(name: str, said: str) -> None:
     error = unknown_check("check_id", name, ["title_length", "title_missing"], "leave it out to see all")
 
     assert (error.field, error.problem) == ("check_id", said)

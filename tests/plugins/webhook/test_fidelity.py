@@ -16,7 +16,7 @@ from support.standin_plugin import distribution
 from support.webhook_receiver import Receiver
 
 
-async def test_what_readers_get(receiver: Receiver, tmp_path: Path) -> None:
+async def test_the_published_page_matches_the_documented_fidelity(receiver: Receiver, tmp_path: Path) -> None:
     config = configuration({})
     config["plugins"]["webhook"] = {}
     credential = receiver.credential
@@ -28,7 +28,7 @@ async def test_what_readers_get(receiver: Receiver, tmp_path: Path) -> None:
     compare(notes, CONNECTOR, "webhook/src/pressroom_webhook/site.py")
 
 
-async def test_a_long_article_arrives_whole(receiver: Receiver, tmp_path: Path) -> None:
+async def test_a_long_article_is_published_completely(receiver: Receiver, tmp_path: Path) -> None:
     config = configuration({})
     config["plugins"]["webhook"] = {}
     credential = receiver.credential

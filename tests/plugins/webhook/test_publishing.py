@@ -95,7 +95,7 @@ async def test_neither_form_of_the_text_runs_anything(plugin: PluginContext, rec
             assert not LexborHTMLParser(html).css("script, form, input, [onerror], [href^=javascript]"), html
 
 
-async def test_code_arrives_as_it_was_written(plugin: PluginContext, receiver: Receiver) -> None:
+async def test_code_arrives_unchanged(plugin: PluginContext, receiver: Receiver) -> None:
     code = "{{ site.url }} {% include x %} {{< gallery >}} [gallery] ${x} <script>a()</script> {:onclick=x}"
     body = f"Use `{code}`.\n\n```html\n{code}\n```\n"
     website = await connect(plugin, receiver)
@@ -107,7 +107,9 @@ async def test_code_arrives_as_it_was_written(plugin: PluginContext, receiver: R
     assert [node.text().strip() for node in LexborHTMLParser(post["html"]).css("code")] == [code, code]
 
 
-async def test_a_publication_arrives_whole_and_nothing_is_compared(plugin: PluginContext, receiver: Receiver) -> None:
+async def test_a_publication_arrives_completely_and_nothing_is_compared(
+    plugin: PluginContext, receiver: Receiver
+) -> None:
     website, article = await connect(plugin, receiver), await write(plugin, slug="a-whole-post")
     publication = await publish(plugin, article, website)
     assert (publication.status, publication.url, publication.external_id) == (
@@ -159,7 +161,7 @@ async def test_an_update_whose_response_is_lost_arrives_once(plugin: PluginConte
     assert [(post["title"], post["state"]) for post in receiver.posts.values()] == [("Another title", "live")]
 
 
-async def test_a_post_is_taken_down_brought_back_and_deleted(plugin: PluginContext, receiver: Receiver) -> None:
+async def test_a_post_is_unpublished_republished_and_deleted(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
     publication = await publish(plugin, article, website)
     for _ in range(2):
@@ -196,7 +198,7 @@ async def test_a_post_in_the_trash_that_is_scheduled_waits_as_a_draft(
     assert [post["state"] for post in receiver.posts.values()] == ["draft"]
 
 
-async def test_a_post_that_is_deleted_twice_can_be_published_again(plugin: PluginContext, receiver: Receiver) -> None:
+async def test_a_post_deleted_twice_can_be_published_again(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
     publication = await publish(plugin, article, website)
     for _ in range(2):
@@ -206,7 +208,7 @@ async def test_a_post_that_is_deleted_twice_can_be_published_again(plugin: Plugi
     assert [post["state"] for post in receiver.posts.values()] == ["live"]
 
 
-async def test_a_change_that_is_taken_back_arrives(plugin: PluginContext, receiver: Receiver) -> None:
+async def test_a_reverted_change_arrives(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
     publication = await publish(plugin, article, website)
     for version, title in enumerate(("Another title", "Hello world", "Another title"), 1):
@@ -215,7 +217,7 @@ async def test_a_change_that_is_taken_back_arrives(plugin: PluginContext, receiv
         assert [post["title"] for post in receiver.posts.values()] == [title]
 
 
-async def test_a_post_that_the_receiver_has_no_more_is_made_anew(plugin: PluginContext, receiver: Receiver) -> None:
+async def test_a_post_deleted_by_the_receiver_is_recreated(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
     publication = await publish(plugin, article, website)
     receiver.posts.clear()
@@ -224,7 +226,7 @@ async def test_a_post_that_the_receiver_has_no_more_is_made_anew(plugin: PluginC
     assert [(post["title"], post["state"]) for post in receiver.posts.values()] == [("Another title", "live")]
 
 
-async def test_a_receiver_that_wants_no_more_is_a_website_to_be_mended(
+async def test_a_receiver_that_is_gone_means_a_website_that_needs_attention(
     plugin: PluginContext, receiver: Receiver
 ) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
@@ -234,7 +236,7 @@ async def test_a_receiver_that_wants_no_more_is_a_website_to_be_mended(
     assert (await Websites(plugin).get(ADA, website)).status == "error"
 
 
-async def test_eight_publishes_at_once_make_one_post(plugin: PluginContext, receiver: Receiver) -> None:
+async def test_eight_concurrent_publishes_create_one_post(plugin: PluginContext, receiver: Receiver) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
     publications = await asyncio.gather(*(Publications(plugin).publish(ADA, article, website) for _ in range(8)))
     assert len({publication.id for publication in publications}) == 1

@@ -45,7 +45,7 @@ def site_of(receiver: Receiver, fetcher: GuardedFetcher, **credential: str) -> W
     return WebhookSite(address, {**receiver.credential, **credential}, fetcher)
 
 
-def test_a_signature_is_the_one_of_the_specification() -> None:
+def test_the_signature_follows_the_specification() -> None:
     headers = signed(
         key_of("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
         "msg_p5jXN8AQM9LWM0D4loKWxJek",
@@ -104,7 +104,7 @@ async def test_a_post_goes_through_its_states(receiver: Receiver, fetcher: Guard
         await site.set_state(remote.id, "scheduled")
 
 
-async def test_a_receiver_that_names_nothing_gets_the_marker_back(receiver: Receiver, fetcher: GuardedFetcher) -> None:
+async def test_a_receiver_that_returns_no_id_gets_the_marker(receiver: Receiver, fetcher: GuardedFetcher) -> None:
     receiver.names_posts = False
     site = site_of(receiver, fetcher)
     remote = await site.create(replace(POST, slug="冷萃咖啡"))
@@ -134,7 +134,7 @@ async def test_a_retry_after_a_lost_response_and_a_restart_has_the_same_id(
     assert first == second
 
 
-async def test_the_same_words_sent_again_later_are_no_repeat(receiver: Receiver, fetcher: GuardedFetcher) -> None:
+async def test_the_same_text_sent_later_is_not_a_retry(receiver: Receiver, fetcher: GuardedFetcher) -> None:
     site = site_of(receiver, fetcher)
     post = await site.create(POST)
     for title in ("B", "A", "B", "A"):
@@ -189,7 +189,7 @@ async def test_a_response_without_anything_to_store_is_a_response(
     assert (remote.id, remote.url) == (POST.marker, f"{receiver.site}/kaffee")
 
 
-async def test_a_post_that_the_receiver_has_no_more_is_gone(receiver: Receiver, fetcher: GuardedFetcher) -> None:
+async def test_a_post_deleted_by_the_receiver_is_reported_as_gone(receiver: Receiver, fetcher: GuardedFetcher) -> None:
     site = site_of(receiver, fetcher)
     remote = await site.create(POST)
     receiver.posts.clear()

@@ -32,7 +32,7 @@ async def test_kinds_of_trouble_are_distinguished(
 
 
 @pytest.mark.parametrize("status", [429, 503])
-async def test_a_receiver_that_wants_to_be_left_alone_says_for_how_long(fetcher: GuardedFetcher, status: int) -> None:
+async def test_a_receiver_that_demands_a_pause_says_for_how_long(fetcher: GuardedFetcher, status: int) -> None:
     with troubled(Reply(status=status, headers={"Retry-After": "12"})) as url:
         site = WebhookSite(SiteAddress("w_1", "u_1", "Test", url), {"endpoint": url, "secret": SECRET}, fetcher)
         with pytest.raises(SiteUnavailable) as error:

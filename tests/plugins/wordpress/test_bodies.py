@@ -72,7 +72,7 @@ def test_what_is_told_of_a_block_can_be_in_an_article(raw: str) -> None:
             assert sanitise(one.html).removed == ()
 
 
-def test_the_codec_goes_to_worker_processes() -> None:
+def test_the_codec_can_be_sent_to_worker_processes() -> None:
     assert pickle.loads(pickle.dumps(CODEC)).split("a")[0].html == "<p>a</p>"
 
 
@@ -80,7 +80,7 @@ UNITS = ["[a]", "[a]\n\n", "[a][/a]", "<!-- wp:a -->", '<!-- wp:a {"', "<div>", 
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_very_long_body_stays_whole(unit: str) -> None:
+def test_a_very_long_body_stays_complete(unit: str) -> None:
     raw = unit * ((5_000_000 if SOAK else 100_000) // len(unit))
     segments = CODEC.split(raw)
     assert "".join(segment.source for segment in segments) == raw
@@ -164,12 +164,12 @@ UNDERSTOOD = {
         "/embed/abcdefg",
     ],
 )
-def test_the_frames_that_an_article_can_have_are_those_that_sanitising_keeps(url: str) -> None:
+def test_the_frames_allowed_in_an_article_are_those_that_sanitising_keeps(url: str) -> None:
     assert is_known_frame(url) == (" src=" in sanitise(f'<iframe src="{url}"></iframe>').html)
 
 
 @pytest.mark.parametrize("case", UNDERSTOOD)
-def test_blocks_that_an_article_can_say_are_understood(case: str) -> None:
+def test_blocks_that_an_article_can_express_are_converted(case: str) -> None:
     raw, html = UNDERSTOOD[case]
     name, block_html = block(raw)
     assert block_html == html
@@ -199,7 +199,7 @@ def test_blocks_that_an_article_can_say_are_understood(case: str) -> None:
         (wp("paragraph", "<p>a</p>", '{"a":}'), "paragraph that is not well formed"),
     ],
 )
-def test_blocks_that_say_more_are_kept_as_they_are(raw: str, name: str) -> None:
+def test_blocks_that_express_more_are_preserved(raw: str, name: str) -> None:
     assert block(raw) == (name, None)
 
 
@@ -230,7 +230,7 @@ def test_classic_text_is_reported_as_readers_get_it(raw: str, html: str | None) 
     assert "".join(segment.html or "" for segment in CODEC.split(raw)) == (html or "")
 
 
-def test_shortcodes_and_comments_are_pieces_that_are_kept() -> None:
+def test_shortcodes_and_comments_are_preserved() -> None:
     raw = "a\n\n[gallery]\n\n[caption]<img>\n\nb[/caption]\n\n<!--more-->\n\nc <h2>d</h2>\n<!-- pressroom:p_1 -->"
     assert [(segment.name, segment.html) for segment in CODEC.split(raw)] == [
         ("paragraph", "<p>a</p>"),
@@ -255,7 +255,7 @@ def test_a_new_block_in_a_body_with_blocks() -> None:
 
 
 @pytest.mark.parametrize("gap", ["", "\n", "\r\n", " ", "\n\n", "\n\n\n"])
-def test_a_block_in_the_place_of_another_leaves_the_white_space_around_it(gap: str) -> None:
+def test_replacing_a_block_preserves_the_white_space_around_it(gap: str) -> None:
     old = "<!-- wp:paragraph -->\n<p>old</p>\n<!-- /wp:paragraph -->"
     new = "<!-- wp:paragraph -->\n<p>new line</p>\n<!-- /wp:paragraph -->"
     raw = f"<!-- wp:a /-->{gap}{old}{gap}<!-- wp:b /-->"
@@ -268,7 +268,7 @@ def test_a_block_in_the_place_of_another_leaves_the_white_space_around_it(gap: s
     assert two.endswith(f"<!-- /wp:heading -->{gap}<!-- wp:b /-->")
 
 
-def test_a_new_block_in_a_classic_body_leaves_wordpress_making_its_paragraphs() -> None:
+def test_with_a_new_block_in_a_classic_body_wordpress_still_creates_its_paragraphs() -> None:
     raw = "one\n\ntwo"
     first, second = (segment.source for segment in CODEC.split(raw))
     assert CODEC.join([first, *NEW, second], raw) == "one\n\nnew line\n\ntwo"
@@ -296,5 +296,5 @@ def test_a_new_paragraph_beside_paragraphs_with_tags_has_them_too() -> None:
     assert CODEC.join([first, *NEW, second], raw) == "<p>one</p>\n\n<p>new line</p>\n\n<p>two</p>"
 
 
-def test_an_edit_beside_footnotes_is_merged() -> None:
+def test_an_edit_next_to_footnotes_is_merged() -> None:
     edits_beside_notes_are_merged(WordPressCodec())

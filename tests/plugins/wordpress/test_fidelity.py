@@ -19,7 +19,7 @@ from support.wordpress import WordPress
 pytestmark = pytest.mark.timeout(900)  # the first test on a machine installs WordPress
 
 
-async def test_what_readers_get(blog: WordPress, tmp_path: Path) -> None:
+async def test_the_published_page_matches_the_documented_fidelity(blog: WordPress, tmp_path: Path) -> None:
     config = configuration({})
     config["plugins"]["wordpress"] = {}
     credential = {"username": "admin", "application_password": blog.passwords["admin"]}
@@ -31,7 +31,7 @@ async def test_what_readers_get(blog: WordPress, tmp_path: Path) -> None:
     compare(notes, CONNECTOR, "wordpress/src/pressroom_wordpress/connector.py")
 
 
-async def test_a_long_article_arrives_whole(blog: WordPress, tmp_path: Path) -> None:
+async def test_a_long_article_is_published_completely(blog: WordPress, tmp_path: Path) -> None:
     config = configuration({})
     config["plugins"]["wordpress"] = {}
     credential = {"username": "admin", "application_password": blog.passwords["admin"]}

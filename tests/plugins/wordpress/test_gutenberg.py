@@ -62,7 +62,7 @@ def test_hard_wrapped_lines_are_one_line() -> None:
     )
 
 
-def test_a_list_in_a_list() -> None:
+def test_a_nested_list() -> None:
     assert one_block("<ol start=3>\n<li>\n<p>a</p>\n<ul>\n<li>b</li>\n</ul>\n</li>\n</ol>") == (
         '<!-- wp:list {"ordered":true,"start":3} -->\n<ol start="3" class="wp-block-list"><!-- wp:list-item -->\n<li>a'
         '<!-- wp:list -->\n<ul class="wp-block-list"><!-- wp:list-item -->\n<li>b</li>\n<!-- /wp:list-item --></ul>\n'
@@ -101,7 +101,7 @@ def test_an_image_with_its_caption() -> None:
     )
 
 
-def test_an_image_keeps_a_width_alone() -> None:
+def test_an_image_keeps_a_width_without_a_height() -> None:
     assert one_block('<figure class="alignleft"><img src="/a.png" alt="A" width="300"></figure>') == (
         '<!-- wp:image {"align":"left","width":300} -->\n<figure class="wp-block-image alignleft is-resized">'
         '<img src="/a.png" alt="A" width="300"></figure>\n<!-- /wp:image -->'

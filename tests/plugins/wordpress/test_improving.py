@@ -84,12 +84,12 @@ def over(blog: WordPress, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.mark.parametrize("number", range(POSTS))
-def test_only_the_sentence_that_is_edited_changes(over: TakeOver, number: int) -> None:
+def test_only_the_edited_sentence_changes(over: TakeOver, number: int) -> None:
     keeps_every_byte(over, number)
 
 
 @pytest.mark.parametrize("number", [POSTS, POSTS + 1])
-def test_edits_of_both_sides_are_merged(over: TakeOver, number: int) -> None:
+def test_edits_on_both_sides_are_merged(over: TakeOver, number: int) -> None:
     merges_edits(over, number)
 
 
@@ -109,7 +109,7 @@ def test_links_of_an_edited_paragraph_keep_their_relations_and_targets(over: Tak
     assert f"Another plain sentence. Bought at {link}." in site.state(url)[0]
 
 
-def test_a_body_of_shortcodes_stays_but_for_the_sentence_that_is_edited(over: TakeOver) -> None:
+def test_a_body_of_shortcodes_is_unchanged_except_for_the_edited_sentence(over: TakeOver) -> None:
     site = over.site
     assert isinstance(site, TheirWordPress)
     code = '[acme-form id="{}" look="wide" fields="3"]'

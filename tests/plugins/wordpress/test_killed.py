@@ -70,7 +70,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory, blog: WordPress) -> Iterator
         yield staging
 
 
-def test_a_server_that_is_killed_again_and_again_leaves_one_post(stage: Stage) -> None:
+def test_a_server_killed_repeatedly_leaves_one_post(stage: Stage) -> None:
     content_id, word = stage.write()
     stage.publish_and_be_killed(content_id, *(POINTS if stage.articles == 1 else POINTS[1:]))
     stage.check(content_id, word)
@@ -78,7 +78,7 @@ def test_a_server_that_is_killed_again_and_again_leaves_one_post(stage: Stage) -
 
 
 @pytest.mark.timeout(3600)
-def test_a_server_that_is_killed_at_each_step_leaves_one_post(
+def test_a_server_killed_at_each_step_leaves_one_post(
     stage: Stage, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
     record_testsuite_property("kills on WordPress", killed_at_each_step(stage, ROUNDS))
@@ -106,7 +106,7 @@ class OldPosts(TheirWordPress):
 
 
 @pytest.mark.timeout(3600)
-def test_a_post_that_was_taken_over_is_updated_once_whenever_the_server_is_killed(
+def test_an_adopted_post_is_updated_once_whenever_the_server_is_killed(
     stage: Stage, blog: WordPress, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
     killed = updates_killed_at_each_step(stage, OldPosts(blog), UPDATES)

@@ -28,7 +28,7 @@ def over(blog: WordPress, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield ready
 
 
-def test_a_featured_image_of_the_owner_stays(over: TakeOver, blog: WordPress) -> None:
+def test_a_featured_image_set_by_the_owner_is_kept(over: TakeOver, blog: WordPress) -> None:
     def post() -> dict[str, object]:
         (row,) = blog.get("/wp/v2/posts", slug=SLUG, context="edit").raise_for_status().json()
         return dict(row)

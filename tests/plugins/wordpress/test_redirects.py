@@ -24,7 +24,7 @@ def redirection(blog: WordPress) -> Iterator[None]:
         yield
 
 
-async def test_the_old_slug_of_a_live_post_leads_to_the_new_one(site: WordPressSite) -> None:
+async def test_the_old_slug_of_a_live_post_redirects_to_the_new_one(site: WordPressSite) -> None:
     post = a_post()
     live = await site.set_state((await site.create(post)).id, "live")
     moved = await site.update(live.id, replace(post, slug=f"{post.slug}-moved"), "")
@@ -40,7 +40,9 @@ async def test_without_the_plugin_the_message_lists_what_exists(site: WordPressS
             await call
 
 
-async def test_redirects_are_made_changed_and_removed(redirection: None, blog: WordPress, site: WordPressSite) -> None:
+async def test_redirects_are_created_changed_and_removed(
+    redirection: None, blog: WordPress, site: WordPressSite
+) -> None:
     assert (await site.check()).capabilities.redirects
     assert await site.redirects() == []
     redirect = await site.add_redirect("/old-tea", "/new-tea", permanent=True)
@@ -56,7 +58,7 @@ async def test_redirects_are_made_changed_and_removed(redirection: None, blog: W
         await site.remove_redirect(redirect.id)
 
 
-async def test_rules_that_are_more_than_a_redirect_are_left_out(
+async def test_rules_that_are_more_than_a_redirect_are_not_listed(
     redirection: None, blog: WordPress, site: WordPressSite
 ) -> None:
     rule = {

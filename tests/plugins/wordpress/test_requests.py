@@ -110,7 +110,7 @@ def test_a_new_tag_costs_a_request_and_the_others_none(counted: Stage, blog: Wor
     assert names == {"A first tag", "A second tag", "A first group"}
 
 
-def test_a_tag_that_was_deleted_on_the_site_meanwhile_is_made_again(counted: Stage, blog: WordPress) -> None:
+def test_a_tag_deleted_on_the_site_meanwhile_is_recreated(counted: Stage, blog: WordPress) -> None:
     content_id = written(counted, title="Tidied up", tags=["Tidied away", "Left alone"], categories=["Group away"])
     requests_of(counted, content_id)
     for path, name in (("tags", "Tidied away"), ("categories", "Group away")):
@@ -127,7 +127,7 @@ def test_a_tag_that_was_deleted_on_the_site_meanwhile_is_made_again(counted: Sta
 
 
 @pytest.mark.parametrize("made_anew", [False, True])
-def test_an_author_who_left_the_site_meanwhile_is_named_with_those_who_are_there(
+def test_an_author_who_left_the_site_meanwhile_is_named_with_the_remaining_ones(
     counted: Stage, blog: WordPress, made_anew: bool
 ) -> None:
     leaving, staying = writer_on(blog, "Ben Leaving"), writer_on(blog, "Cleo Staying")

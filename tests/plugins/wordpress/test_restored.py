@@ -36,7 +36,7 @@ def test_what_the_backup_lacks_is_created_once_and_what_is_outdated_there_is_rep
     keeps_what_is_theirs(site)
 
 
-def test_a_post_that_got_the_id_of_ours_stays_as_it_is(site: Restorable, theirs: TheirWordPress) -> None:
+def test_another_post_with_the_id_of_ours_is_unchanged(site: Restorable, theirs: TheirWordPress) -> None:
     def make(title: str) -> str:
         return theirs.make("posts", commented=False, title=title, slug="a-recipe", content="Flour and water.")
 

@@ -98,7 +98,7 @@ async def test_lines_of_a_paragraph_are_joined(page: LexborNode) -> None:
     assert "[caption]more[/caption]." in text_of(page, "p")[0]
 
 
-async def test_code_is_shown_as_it_is(page: LexborNode) -> None:
+async def test_code_is_shown_unchanged(page: LexborNode) -> None:
     python, php = page.css("pre")
     assert python.text() == (
         '[gallery]\n[caption id="a"]x[/caption]\nhttps://www.youtube.com/watch?v=abcdefg\n'
@@ -111,14 +111,14 @@ async def test_code_is_shown_as_it_is(page: LexborNode) -> None:
     ] == ["language-python", "language-php"]
 
 
-async def test_no_shortcode_and_no_url_becomes_something_else(page: LexborNode) -> None:
+async def test_shortcodes_and_urls_are_shown_literally(page: LexborNode) -> None:
     assert page.css(".gallery, .wp-caption, .wp-block-embed") == []
     assert len(page.css("iframe")) == 1
     assert "https://www.youtube.com/watch?v=typed12" in text_of(page, "p")
     assert page.css("img")[0].attributes["alt"] == "A [gallery] of beans"
 
 
-async def test_tables_lists_and_quotes_keep_their_shape(page: LexborNode) -> None:
+async def test_tables_lists_and_quotes_keep_their_structure(page: LexborNode) -> None:
     cells = [(" ".join(cell.text().split()), cell.attributes.get("data-align")) for cell in page.css("th, td")]
     assert cells[:3] == [("Left", "left"), ("Middle", "center"), ("Right", "right")]
     assert cells[4] == ("[embed]", "center")

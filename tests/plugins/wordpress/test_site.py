@@ -103,7 +103,7 @@ async def test_the_time_zone_is_the_sites_own(fetcher: GuardedFetcher, setting: 
         assert (await discover(f"http://127.0.0.1:{other.port}", fetcher)).timezone == zone
 
 
-async def test_only_an_administrator_speaks_for_the_url(blog: WordPress, fetcher: GuardedFetcher) -> None:
+async def test_only_an_administrator_confirms_the_url(blog: WordPress, fetcher: GuardedFetcher) -> None:
     reports = {user: await site_of(blog, fetcher, user).check() for user in ("admin", "author", "contributor")}
     assert {user: report.site_url for user, report in reports.items()} == {
         "admin": blog.url,
@@ -121,7 +121,7 @@ async def test_a_wrong_password_is_reported(blog: WordPress, fetcher: GuardedFet
         await site_of(blog, fetcher, password="wrong wrong wrong wrong").create(a_post())
 
 
-async def test_a_site_without_permalinks_is_found(blog: WordPress, site: WordPressSite) -> None:
+async def test_a_site_without_permalinks_is_detected(blog: WordPress, site: WordPressSite) -> None:
     plain = await seen(f"{blog.url}/?rest_route=/")
     assert plain.json()["name"] == "Test site"
     assert [term.name for term in await site.terms("category", "Uncategorized", 10)] == ["Uncategorized"]
@@ -156,19 +156,19 @@ async def test_a_post_goes_through_its_states(blog: WordPress, site: WordPressSi
         await site.read(remote.id)
 
 
-async def test_a_kind_of_terms_that_there_is_not_is_refused(site: WordPressSite) -> None:
+async def test_an_unknown_taxonomy_is_refused(site: WordPressSite) -> None:
     with pytest.raises(SiteRefused, match="but nothing of the kind collection"):
         await site.terms("collection", "", 10)
 
 
-async def test_terms_are_made_once(site: WordPressSite) -> None:
+async def test_terms_are_created_once(site: WordPressSite) -> None:
     post = a_post(tags=("Once only",), categories=("Once & again",))
     first = await site.ensure_terms(post)
     assert await site.ensure_terms(post) == first
     assert len(await site.terms("tag", "Once only", 10)) == 1
 
 
-async def test_terms_that_the_role_may_not_make_are_left_out(blog: WordPress, fetcher: GuardedFetcher) -> None:
+async def test_terms_that_the_role_may_not_create_are_left_out(blog: WordPress, fetcher: GuardedFetcher) -> None:
     ids = await site_of(blog, fetcher, "contributor").ensure_terms(a_post(categories=("Not mine",)))
     assert ids["category"] == ()
 
@@ -193,7 +193,7 @@ async def test_the_marker_is_not_shown(site: WordPressSite) -> None:
     assert f"pressroom:{post.marker}" not in (await seen(f"{live.url}feed/")).text.replace("<!--", "")
 
 
-async def test_an_edit_made_there_is_noticed(blog: WordPress, site: WordPressSite) -> None:
+async def test_an_edit_on_the_site_is_detected(blog: WordPress, site: WordPressSite) -> None:
     remote = await site.create(a_post())
     blog.send("POST", f"/wp/v2/posts/{remote.id}", {"title": "Somebody else's"}).raise_for_status()
     with pytest.raises(RemoteChanged):
@@ -202,7 +202,7 @@ async def test_an_edit_made_there_is_noticed(blog: WordPress, site: WordPressSit
     assert forced.fields["title"] == "Ours"
 
 
-async def test_another_image_is_noticed_in_the_second_of_the_last_change(blog: WordPress, site: WordPressSite) -> None:
+async def test_another_image_is_detected_in_the_second_of_the_last_change(blog: WordPress, site: WordPressSite) -> None:
     media = await site.upload(an_image(), "m2123456789abcdef01234567")
     remote = await site.create(a_post())
     blog.send("POST", f"/wp/v2/posts/{remote.id}", {"featured_media": int(media.id)}).raise_for_status()
@@ -223,7 +223,7 @@ async def test_a_post_is_scheduled_and_moved(site: WordPressSite) -> None:
 
 
 @pytest.mark.parametrize("way", ["draft", "trashed"])
-async def test_a_cancelled_schedule_does_not_come_back(site: WordPressSite, way: Literal["draft", "trashed"]) -> None:
+async def test_a_cancelled_schedule_is_not_restored(site: WordPressSite, way: Literal["draft", "trashed"]) -> None:
     remote = await site.create(a_post())
     await site.set_state(remote.id, "scheduled", datetime.now(UTC) + timedelta(hours=2))
     await site.set_state(remote.id, way)
@@ -253,7 +253,7 @@ async def test_a_post_in_the_trash_keeps_its_slug(site: WordPressSite) -> None:
     assert (await site.set_state(remote.id, "live")).fields["slug"] == post.slug
 
 
-async def test_the_date_of_a_post_stays_when_it_comes_back(blog: WordPress, site: WordPressSite) -> None:
+async def test_the_date_of_a_post_stays_when_it_is_republished(blog: WordPress, site: WordPressSite) -> None:
     remote = await site.set_state((await site.create(a_post())).id, "live")
     blog.send("POST", f"/wp/v2/posts/{remote.id}", {"date_gmt": "2024-02-03T04:05:06"}).raise_for_status()
     await site.set_state(remote.id, "draft")
@@ -288,7 +288,7 @@ async def test_published_posts_are_listed(site: WordPressSite) -> None:
     assert [post async for post in site.posts(datetime.now(UTC) + timedelta(days=1), 10)] == []
 
 
-async def test_the_approval_page_is_found(blog: WordPress, fetcher: GuardedFetcher) -> None:
+async def test_the_approval_page_is_detected(blog: WordPress, fetcher: GuardedFetcher) -> None:
     link = await approval(blog.url, "https://press.example.org/back?state=1", fetcher)
     assert link is not None
     assert link.startswith(f"{blog.url}/wp-admin/authorize-application.php?")

@@ -120,7 +120,7 @@ def state_of(blog: WordPress, path: str, number: int) -> Sequence[object]:
 
 
 @pytest.mark.timeout(3600)
-async def test_posts_that_were_there_keep_every_byte(blog: WordPress, site: WordPressSite) -> None:
+async def test_existing_posts_keep_every_byte(blog: WordPress, site: WordPressSite) -> None:
     dice = random.Random(7)
     author = blog.get("/wp/v2/users", search="author").json()[0]["id"]
     for number in range(POSTS):
@@ -158,7 +158,7 @@ async def test_only_the_block_that_was_edited_changes(blog: WordPress, site: Wor
     assert stored == "\n\n".join([BLOCKS[2], new, BLOCKS[5]])
 
 
-async def test_footnotes_of_the_block_editor_stay(blog: WordPress, site: WordPressSite) -> None:
+async def test_footnotes_of_the_block_editor_are_preserved(blog: WordPress, site: WordPressSite) -> None:
     number = "0b9a2b04-5bd5-4a62-a3a0-1d2a4b1f2c3d"
     mark = f'<sup data-fn="{number}" class="fn"><a href="#{number}" id="{number}-link">1</a></sup>'
     claim = f"<!-- wp:paragraph -->\n<p>A claim.{mark}</p>\n<!-- /wp:paragraph -->"
@@ -191,7 +191,7 @@ async def test_a_classic_post_stays_classic(blog: WordPress, site: WordPressSite
     assert "<p>One<br />\nline</p>\n<p>Two</p>\n<p>Three four</p>" in page
 
 
-async def test_fields_that_are_not_kept_are_written(blog: WordPress, site: WordPressSite) -> None:
+async def test_fields_that_are_not_preserved_are_written(blog: WordPress, site: WordPressSite) -> None:
     media = await site.upload(an_image(), "m2123456789abcdef01234567")
     row = somebodys(blog, content="One", featured_media=int(media.id), tags=[])
     remote = await site.read(str(row["id"]))
@@ -201,7 +201,7 @@ async def test_fields_that_are_not_kept_are_written(blog: WordPress, site: WordP
     assert (written.fields["slug"], written.featured) == (row["slug"], True)
 
 
-async def test_a_post_of_ours_keeps_its_marker_whatever_is_written(blog: WordPress, site: WordPressSite) -> None:
+async def test_a_post_of_ours_always_keeps_its_marker(blog: WordPress, site: WordPressSite) -> None:
     post = a_post()
     remote = await site.create(post)
     assert remote.raw == "<!-- wp:paragraph -->\n<p>Coffee, <strong>cold</strong>.</p>\n<!-- /wp:paragraph -->"
@@ -262,9 +262,7 @@ async def test_a_post_is_located_by_its_urls(blog: WordPress, site: WordPressSit
     assert await located(post["link"]) == str(number)
 
 
-async def test_a_post_that_became_a_page_is_named_and_a_page_that_became_a_post(
-    blog: WordPress, site: WordPressSite
-) -> None:
+async def test_a_post_that_became_a_page_is_reported_and_vice_versa(blog: WordPress, site: WordPressSite) -> None:
     page, post = somebodys(blog, "pages"), somebodys(blog)
     with pytest.raises(SiteRefused, match="the post was turned into a page in WordPress"):
         await site.read(str(page["id"]))
@@ -275,7 +273,7 @@ async def test_a_post_that_became_a_page_is_named_and_a_page_that_became_a_post(
             await site.read(missing)
 
 
-async def test_what_somebody_types_in_an_open_editor_is_neither_lost_nor_written_over(
+async def test_text_in_an_open_editor_is_neither_lost_nor_overwritten(
     blog: WordPress, site: WordPressSite, fetcher: GuardedFetcher
 ) -> None:
     row = somebodys(blog, content="One\n\nTwo")
@@ -294,7 +292,7 @@ async def test_what_somebody_types_in_an_open_editor_is_neither_lost_nor_written
     assert (await site.read(remote.id)).raw == "One\n\nTwo, typed"
 
 
-async def test_authors_are_listed_with_oneself(blog: WordPress, fetcher: GuardedFetcher) -> None:
+async def test_authors_are_listed_including_the_user(blog: WordPress, fetcher: GuardedFetcher) -> None:
     names = {term.name for term in await site_of(blog, fetcher).terms("author", "", 50)}
     assert {"Author", "Contributor", "admin"} <= names
     assert [term.name for term in await site_of(blog, fetcher, "contributor").terms("author", "contrib", 50)] == [

@@ -78,7 +78,7 @@ async def test_an_odd_response_is_refused(fetcher: GuardedFetcher, reply: Reply)
         ("-5", None),
     ],
 )
-async def test_a_site_may_say_when_to_come_back(fetcher: GuardedFetcher, value: str, seconds: int | None) -> None:
+async def test_a_site_may_say_when_to_retry(fetcher: GuardedFetcher, value: str, seconds: int | None) -> None:
     async def reply(visit: Visit) -> None:
         await visit.answer(b"{}", f"Retry-After: {value}", status="429 Too Many Requests")
 
@@ -97,7 +97,7 @@ async def test_a_site_may_say_when_to_come_back(fetcher: GuardedFetcher, value: 
         (503, {"X-Sucuri-ID": "12"}, "a firewall of Sucuri"),
     ],
 )
-async def test_a_page_of_a_firewall_is_named(
+async def test_a_page_of_a_firewall_is_recognised(
     fetcher: GuardedFetcher, status: int, headers: dict[str, str], words: str
 ) -> None:
     page = Reply(b"<h1>Just a moment</h1>", status, "text/html; charset=utf-8", {"Retry-After": "9", **headers})
@@ -110,14 +110,14 @@ async def test_a_page_of_a_firewall_is_named(
                 assert error.value.retry_after == 9
 
 
-async def test_an_error_inside_the_site_is_named(fetcher: GuardedFetcher) -> None:
+async def test_an_error_inside_the_site_is_recognised(fetcher: GuardedFetcher) -> None:
     reply = Reply(b'{"code":"internal_server_error","message":"<p>There has been a critical error.</p>"}', 500)
     words = r"failed with an internal error \(HTTP 500: There has been a critical error\.\)"
     with troubled(reply, up_to_the_posts) as url, pytest.raises(UnknownOutcome, match=words):
         await site_at(url, fetcher).create(a_post())
 
 
-async def test_a_site_of_wordpress_com_and_one_of_a_network_are_named(fetcher: GuardedFetcher) -> None:
+async def test_sites_of_wordpress_com_and_of_a_network_are_recognised(fetcher: GuardedFetcher) -> None:
     known = {
         "/wp-json/": b'{"name":"Blog","namespaces":["wp/v2"]}',
         "/wp-json/wp/v2/users/me": b'{"id":1,"capabilities":{"manage_options":true}}',
@@ -137,7 +137,7 @@ async def test_a_site_of_wordpress_com_and_one_of_a_network_are_named(fetcher: G
 
 
 @pytest.mark.parametrize("status", [429, 503])
-async def test_a_site_that_is_away_as_a_whole_says_for_how_long(fetcher: GuardedFetcher, status: int) -> None:
+async def test_a_site_in_maintenance_says_for_how_long(fetcher: GuardedFetcher, status: int) -> None:
     with troubled(Reply(status=status, headers={"Retry-After": "12"})) as url:
         for call in (site_at(url, fetcher).read("1"), site_at(url, fetcher).create(a_post())):
             with pytest.raises(SiteUnavailable) as error:
@@ -145,7 +145,7 @@ async def test_a_site_that_is_away_as_a_whole_says_for_how_long(fetcher: Guarded
             assert error.value.retry_after == 12
 
 
-async def test_a_site_that_fails_as_a_whole_is_tried_again_later(fetcher: GuardedFetcher) -> None:
+async def test_a_site_that_fails_completely_is_tried_again_later(fetcher: GuardedFetcher) -> None:
     with troubled(Reply(status=500)) as url:
         for call in (site_at(url, fetcher).read("1"), site_at(url, fetcher).create(a_post())):
             with pytest.raises(SiteUnavailable):

@@ -138,7 +138,7 @@ class PostWalk(RuleBasedStateMachine):
             self.run(self.site.update(self.id, self.post, ""))
 
 
-def test_any_walk_through_the_states_ends_where_it_should(blog: WordPress) -> None:
+def test_any_walk_through_the_states_ends_as_expected(blog: WordPress) -> None:
     class Walk(PostWalk):
         def __init__(self) -> None:
             super().__init__(blog)

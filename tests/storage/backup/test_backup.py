@@ -53,7 +53,7 @@ def seed(place: Place) -> None:
         Vault.of(content_of(host)).seal(CREDENTIAL, "w_1")
 
 
-def test_what_a_server_has_works_elsewhere_after_a_backup_under_writes(make_place: MakePlace, kind: str) -> None:
+def test_a_backup_during_writes_restores_a_working_server_elsewhere(make_place: MakePlace, kind: str) -> None:
     source, target = make_place(kind), make_place(kind)
     archive = source.folder / "backup.tar"
     written: list[str] = []
@@ -116,7 +116,7 @@ def _address(place: Place) -> dict[str, str]:
     return {"PRESSROOM_STORAGE__DATABASE": place.storage["database"]} if "database" in place.storage else {}
 
 
-def test_only_its_owner_reads_a_backup_and_nothing_else_is_left(make_place: MakePlace, kind: str) -> None:
+def test_only_its_owner_can_read_a_backup_and_nothing_else_is_left(make_place: MakePlace, kind: str) -> None:
     place = make_place(kind)
     seed(place)
     folder = place.folder / "backups"
@@ -145,7 +145,7 @@ def test_files_can_be_left_out(make_place: MakePlace) -> None:
     assert (target.data / "secret.key").read_bytes() == (source.data / "secret.key").read_bytes()
 
 
-def test_a_bucket_is_named_as_not_in_the_backup(make_place: MakePlace) -> None:
+def test_a_bucket_is_reported_as_not_in_the_backup(make_place: MakePlace) -> None:
     place = make_place("sqlite")
     seed(place)
     environment = command_environment(place.folder, PRESSROOM_STORAGE__FILES="s3://my-bucket/pressroom")
@@ -220,7 +220,7 @@ def test_a_backup_of_the_other_database_is_refused(make_place: MakePlace) -> Non
     assert "PostgreSQL" in refusal
 
 
-def test_an_sqlite_file_elsewhere_is_backed_up_and_not_restored_to_the_wrong_place(make_place: MakePlace) -> None:
+def test_an_sqlite_file_elsewhere_is_backed_up_and_not_restored_to_the_wrong_path(make_place: MakePlace) -> None:
     source, target = make_place("sqlite"), make_place("sqlite")
     elsewhere = source.folder / "accounts.sqlite"
     environment = command_environment(source.folder, PRESSROOM_STORAGE__DATABASE=f"sqlite:///{elsewhere}")
@@ -248,7 +248,7 @@ def test_a_secret_key_that_is_not_restored_is_reported(make_place: MakePlace) ->
     assert "secret_key" in json.loads(result.stdout)["warnings"][-1]
 
 
-def test_tables_that_the_backup_does_not_have_are_not_left_among_the_restored(make_place: MakePlace) -> None:
+def test_a_restore_removes_tables_that_the_backup_does_not_have(make_place: MakePlace) -> None:
     source, target = make_place("postgresql"), make_place("postgresql")
     archive = source.folder / "backup.tar"
     source.migrate()

@@ -81,7 +81,7 @@ def add(members: Members, manifest: dict[str, Any], name: str, content: bytes = 
         "evil",
     ],
 )
-def test_a_name_that_leads_elsewhere_is_refused(archive: Path, place: Place, name: str) -> None:
+def test_a_path_outside_the_archive_is_refused(archive: Path, place: Place, name: str) -> None:
     rewrite(archive, lambda members, manifest: add(members, manifest, name))
     assert "does not belong to a backup" in place.refusal("restore", str(archive))
     assert not place.data.exists()
@@ -89,7 +89,7 @@ def test_a_name_that_leads_elsewhere_is_refused(archive: Path, place: Place, nam
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE])
-def test_only_plain_files_are_taken(archive: Path, place: Place, kind: bytes) -> None:
+def test_only_regular_files_are_accepted(archive: Path, place: Place, kind: bytes) -> None:
     def change(members: Members, manifest: dict[str, Any]) -> None:
         member = add(members, manifest, "data/files/qr/a.png", b"")
         member.type, member.linkname = kind, "/etc/passwd"
@@ -99,7 +99,7 @@ def test_only_plain_files_are_taken(archive: Path, place: Place, kind: bytes) ->
     assert not place.data.exists()
 
 
-def test_a_file_twice_is_refused(archive: Path, place: Place) -> None:
+def test_a_duplicate_file_is_refused(archive: Path, place: Place) -> None:
     rewrite(archive, lambda members, _: members.append(members[0]))
     assert "does not belong to a backup" in place.refusal("restore", str(archive))
 
@@ -109,12 +109,12 @@ def test_a_file_that_the_manifest_does_not_list_is_refused(archive: Path, place:
     assert "data/files/a/b.png is not as manifest.json lists it" in place.refusal("restore", str(archive))
 
 
-def test_a_file_that_is_missing_is_refused(archive: Path, place: Place) -> None:
+def test_a_missing_file_is_refused(archive: Path, place: Place) -> None:
     rewrite(archive, lambda members, _: members.clear())
     assert "is not as manifest.json lists it" in place.refusal("restore", str(archive))
 
 
-def test_a_changed_byte_is_noticed_and_nothing_is_touched(archive: Path, place: Place) -> None:
+def test_a_changed_byte_is_detected_and_nothing_is_changed(archive: Path, place: Place) -> None:
     content = bytearray(archive.read_bytes())
     content[40_000] ^= 1
     archive.write_bytes(content)
@@ -125,21 +125,21 @@ def test_a_changed_byte_is_noticed_and_nothing_is_touched(archive: Path, place: 
 
 
 @pytest.mark.parametrize("part", [0, 0.001, 0.5, 0.95])
-def test_an_archive_that_was_cut_off_is_refused(archive: Path, place: Place, part: float) -> None:
+def test_a_truncated_archive_is_refused(archive: Path, place: Place, part: float) -> None:
     content = archive.read_bytes()
     archive.write_bytes(content[: int(len(content) * part)])
     assert "cannot be restored" in place.refusal("restore", str(archive))
     assert not place.data.exists()
 
 
-def test_what_is_no_archive_is_refused(archive: Path, place: Place) -> None:
+def test_a_file_that_is_not_an_archive_is_refused(archive: Path, place: Place) -> None:
     archive.write_bytes(b"SQLite format 3\0" + bytes(9000))
     assert "cannot be restored" in place.refusal("restore", str(archive))
     assert "cannot be read" in place.refusal("restore", str(archive.with_name("other.tar")))
 
 
 @pytest.mark.parametrize("manifest", [b"{", b"[]", b"{}", b'{"format": 1}', b"\xff"])
-def test_a_manifest_that_cannot_be_read_is_refused(archive: Path, place: Place, manifest: bytes) -> None:
+def test_an_unreadable_manifest_is_refused(archive: Path, place: Place, manifest: bytes) -> None:
     with tarfile.open(archive, "w") as tar:
         member = tarfile.TarInfo("manifest.json")
         member.size = len(manifest)

@@ -20,7 +20,7 @@ async def only_key(connection: RedisConnection) -> bytes:
     return bytes(key)
 
 
-async def test_an_entry_vanishes_after_its_time(connection: RedisConnection) -> None:
+async def test_an_entry_expires_after_its_lifetime(connection: RedisConnection) -> None:
     cache = RedisCacheIndex(connection)
     await cache.put("id", ENTRY, seconds=75_600)
     key = await only_key(connection)
@@ -29,7 +29,7 @@ async def test_an_entry_vanishes_after_its_time(connection: RedisConnection) -> 
     assert await cache.get("id") is None
 
 
-async def test_hosts_share_what_they_remember(connection: RedisConnection) -> None:
+async def test_hosts_share_their_entries(connection: RedisConnection) -> None:
     await RedisCacheIndex(connection).put("id", ENTRY, seconds=60)
     assert await RedisCacheIndex(connection).get("id") == ENTRY
 
@@ -63,7 +63,7 @@ def changed(**members: object) -> bytes:
         changed(warnings=None),
     ],
 )
-async def test_what_is_not_an_entry_is_not_found_and_removed(connection: RedisConnection, value: bytes) -> None:
+async def test_an_invalid_entry_is_not_found_and_removed(connection: RedisConnection, value: bytes) -> None:
     cache = RedisCacheIndex(connection)
     await cache.put("id", ENTRY, seconds=60)
     key = await only_key(connection)

@@ -69,7 +69,7 @@ def test_check_then_migrate_then_check(operator: Operator) -> None:
     assert [(plugin["plugin"], plugin["result"]) for plugin in document["plugins"]] == [("pressroom", "up to date")]
 
 
-def test_two_at_the_same_moment(operator: Operator) -> None:
+def test_two_concurrent_migrations(operator: Operator) -> None:
     with ThreadPoolExecutor() as pool:
         completed = list(pool.map(lambda _: operator.run_forked("migrate", "--json"), range(2)))
     assert [result.returncode for result in completed] == [0, 0]
@@ -115,7 +115,7 @@ def test_the_revision_of_tables_that_stay_behind_is_shown(operator: Operator) ->
     assert operator.run("migrate").stdout.splitlines()[2].split() == ["notes", "unknown", "failed"]
 
 
-def test_doctor_says_what_is_behind(operator: Operator) -> None:
+def test_doctor_reports_pending_migrations(operator: Operator) -> None:
     code, document = operator.json("doctor")
     rows = {row["check"]: row for row in document["checks"]}
     if operator.kind == "sqlite":
@@ -131,7 +131,7 @@ def test_doctor_says_what_is_behind(operator: Operator) -> None:
     assert rows["tables of pressroom"]["message"] == "up to date, revision 0007"
 
 
-def test_serve_wants_a_shared_database_migrated(operator: Operator) -> None:
+def test_serve_requires_a_migrated_shared_database(operator: Operator) -> None:
     if operator.kind == "postgresql":
         refused = operator.run_forked("serve", "--port", "0")
         assert refused.returncode == 1

@@ -47,7 +47,7 @@ LOOK = """
 """
 
 
-def test_nothing_of_a_test_is_left_for_the_next(tmp_path: Path) -> None:
+def test_no_rows_of_a_test_are_left_for_the_next(tmp_path: Path) -> None:
     async def use(url: str, change: str) -> list[object]:
         """Return the state of the tables, then insert rows and change the schema."""
         async with migrated(settings_with_database({"database": url}, tmp_path)) as database:

@@ -167,7 +167,7 @@ class Operator:
         return code, [f"{row['status']} {row['check']}: {row['message']}" for row in rows]
 
 
-def test_two_hosts_by_the_recipe_publish_to_the_websites_of_each_other(
+def test_two_hosts_set_up_as_documented_publish_to_each_others_websites(
     url: str, receiver: Receiver, tmp_path: Path
 ) -> None:
     variables = dict.fromkeys(re.findall(r"`(PRESSROOM_\w+)`", RECIPE.read_text()))
@@ -231,16 +231,14 @@ async def test_a_host_with_another_key_is_refused_until_the_key_is_accepted(
     await refusal(first)
 
 
-async def test_of_two_hosts_that_start_at_the_same_moment_with_different_keys_one_starts(
-    url: str, tmp_path: Path
-) -> None:
+async def test_of_two_concurrent_starts_with_different_keys_one_succeeds(url: str, tmp_path: Path) -> None:
     settings = [settings_for_test(config(url, secret=secret), tmp_path / secret[0]) for secret in (SECRET, OTHER)]
     await migrate(settings[0])
     results = await asyncio.gather(*map(start_and_stop, settings), return_exceptions=True)
     assert sorted(type(result).__name__ for result in results) == ["BackendError", "NoneType"]
 
 
-async def test_keys_of_credentials_are_replaced_without_a_stop(url: str, tmp_path: Path) -> None:
+async def test_keys_of_credentials_are_replaced_without_downtime(url: str, tmp_path: Path) -> None:
     def host(*keys: str) -> Settings:
         return settings_for_test(config(url, keys=keys), tmp_path)
 
@@ -263,7 +261,7 @@ async def test_keys_of_credentials_are_replaced_without_a_stop(url: str, tmp_pat
     assert [row.status for row in rows] == ["ok"]
 
 
-async def test_a_database_without_fingerprints_is_not_taken_by_a_host_that_cannot_read_it(
+async def test_a_database_without_fingerprints_is_refused_by_a_host_that_cannot_decrypt_it(
     url: str, tmp_path: Path
 ) -> None:
     """This is the state after an upgrade: credentials exist, but no fingerprints."""
@@ -277,7 +275,7 @@ async def test_a_database_without_fingerprints_is_not_taken_by_a_host_that_canno
     assert "does not include" in await refusal(new)
 
 
-async def test_the_key_that_a_host_made_itself_can_be_moved_to_the_setting(url: str, tmp_path: Path) -> None:
+async def test_the_generated_key_of_a_host_can_be_moved_to_the_setting(url: str, tmp_path: Path) -> None:
     keyless = settings_for_test(config(url, keys=()), tmp_path)
     await migrate(keyless)
     await start_and_stop(keyless)
@@ -304,7 +302,7 @@ async def test_one_host_with_a_file_may_change_its_keys_and_learns_what_ends(tmp
     assert "a key does not fit" not in [line["event"] for line in logs]
 
 
-def test_operators_see_and_accept_keys(url: str, tmp_path: Path) -> None:
+def test_operators_list_and_accept_keys(url: str, tmp_path: Path) -> None:
     environment = command_environment(tmp_path, PRESSROOM_STORAGE__DATABASE=url, PRESSROOM_SECRET_KEY=SECRET)
     host = Operator(tmp_path, environment)
     host.configure("")

@@ -20,7 +20,7 @@ from support.migrations import revision_source, tables_of, write_migrations
 HOST = ("pressroom", HOST_MODELS)
 
 
-async def test_the_migrations_make_exactly_the_tables_of_the_models(empty_database: SqlDatabase) -> None:
+async def test_the_migrations_create_exactly_the_tables_of_the_models(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [HOST])
     assert [(state.plugin, state.current) for state in await migrator.migrate()] == [("pressroom", "")]
     assert await differences(empty_database, Base.metadata) == []
@@ -28,7 +28,7 @@ async def test_the_migrations_make_exactly_the_tables_of_the_models(empty_databa
     assert not (await migrator.state("pressroom")).behind
 
 
-async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None:
+async def test_the_schema_can_be_downgraded_to_nothing_and_upgraded_again(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [HOST])
     await migrator.migrate()
     async with empty_database.migrating() as connection:
@@ -38,7 +38,7 @@ async def test_down_to_nothing_and_up_again(empty_database: SqlDatabase) -> None
     assert await differences(empty_database, Base.metadata) == []
 
 
-async def test_many_at_the_same_moment(database_settings: Settings) -> None:
+async def test_many_concurrent_migrations(database_settings: Settings) -> None:
     databases = [SqlDatabase(database_settings) for _ in range(6)]
     for database in databases:
         await database.open()
@@ -63,7 +63,7 @@ async def test_a_database_of_a_newer_version_is_refused(database: SqlDatabase) -
     assert await tables_of(database) == before
 
 
-async def test_a_migration_that_fails_leaves_everything_as_before(database: SqlDatabase, tmp_path: Path) -> None:
+async def test_a_failed_migration_changes_nothing(database: SqlDatabase, tmp_path: Path) -> None:
     revisions = {
         "1": revision_source("1", "notes_a"),
         "2": revision_source("2", "notes_b", before="1", more="raise RuntimeError('the author slept')"),
@@ -82,7 +82,7 @@ async def test_a_migration_that_fails_leaves_everything_as_before(database: SqlD
     assert {"notes_a", "notes_b"} <= await tables_of(database)
 
 
-async def test_revisions_that_were_written_at_the_same_time_are_named(database: SqlDatabase, tmp_path: Path) -> None:
+async def test_concurrently_written_revisions_are_named(database: SqlDatabase, tmp_path: Path) -> None:
     revisions = {
         "1": revision_source("1", "notes_a"),
         "2": revision_source("2", "notes_b", before="1"),
@@ -96,7 +96,7 @@ async def test_revisions_that_were_written_at_the_same_time_are_named(database: 
                 await attempt
 
 
-async def test_a_statement_that_fails_is_undone_too(database: SqlDatabase, tmp_path: Path) -> None:
+async def test_a_failed_statement_is_rolled_back_too(database: SqlDatabase, tmp_path: Path) -> None:
     source = revision_source("1", "notes_a", more="op.execute('INSERT INTO no_such_table VALUES (1)')")
     with on_path(tmp_path):
         notes = ("notes", Models(MetaData(), write_migrations(tmp_path, "wrong_migrations", {"1": source})))
@@ -112,7 +112,7 @@ async def test_a_statement_that_fails_is_undone_too(database: SqlDatabase, tmp_p
         ({"1": "raise SystemExit(3)"}, "SystemExit: 3"),
     ],
 )
-async def test_migrations_that_cannot_be_read(
+async def test_unreadable_migrations(
     database: SqlDatabase, tmp_path: Path, revisions: dict[str, str], words: str
 ) -> None:
     with on_path(tmp_path):
@@ -122,7 +122,9 @@ async def test_migrations_that_cannot_be_read(
     assert words in raised.value.message
 
 
-async def test_a_table_can_be_made_anew_without_losing_what_refers_to_it(database: SqlDatabase, tmp_path: Path) -> None:
+async def test_a_table_can_be_recreated_without_losing_rows_that_refer_to_it(
+    database: SqlDatabase, tmp_path: Path
+) -> None:
     """SQLite changes a column by recreating the table, which could trigger `ON DELETE CASCADE`."""
     metadata = MetaData()
     Table("notes_a", metadata, Column("id", Integer, primary_key=True), Column("text", Integer))
@@ -141,7 +143,7 @@ async def test_a_table_can_be_made_anew_without_losing_what_refers_to_it(databas
         assert [tuple(row) for row in result] == [("x", 1)]
 
 
-async def test_a_database_that_cannot_be_reached_is_no_fault_of_the_migrations(
+async def test_an_unreachable_database_is_not_a_failure_of_the_migrations(
     database: SqlDatabase, tmp_path: Path
 ) -> None:
     await database.close()

@@ -87,7 +87,7 @@ BREAKING = pytest.mark.parametrize("break_", [break_by_cutting, break_by_freezin
 
 @pytest.mark.services
 @BREAKING
-async def test_postgresql_goes_away_and_comes_back(
+async def test_postgresql_goes_down_and_comes_back(
     break_: Callable[[Proxy], Any], behind_proxy: tuple[Proxy, SqlDatabase]
 ) -> None:
     proxy, database = behind_proxy
@@ -131,7 +131,7 @@ async def test_postgresql_goes_away_within_a_transaction(
 
 @pytest.mark.services
 @BREAKING
-async def test_a_job_goes_on_over_a_short_outage(
+async def test_a_job_continues_after_a_short_outage(
     break_: Callable[[Proxy], Any], behind_proxy: tuple[Proxy, SqlDatabase]
 ) -> None:
     began, go = asyncio.Event(), asyncio.Event()
@@ -186,11 +186,11 @@ async def test_a_locked_file_can_be_read_but_not_written(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("scenario", "size"), [("full_disk_for_the_database", "1m"), ("start_on_full_disk_with_a_database", "256k")]
 )
-def test_a_disk_that_is_full(scenario: str, size: str, tmp_path: Path) -> None:
+def test_a_full_disk(scenario: str, size: str, tmp_path: Path) -> None:
     run_on_small_disk(scenario, tmp_path / "disk", size=size)
 
 
-async def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_database(tmp_path: Path) -> None:
     (tmp_path / "pressroom.sqlite").write_bytes(b"not a database, " * 100)
     with pytest.raises(BackendError, match="not a database") as raised:
         await SqlDatabase(settings_for_test({}, tmp_path)).open()

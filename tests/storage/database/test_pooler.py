@@ -77,7 +77,7 @@ async def _statements_left(pooled: str) -> int:
 
 
 @pytest.mark.parametrize("parameter", ["statement_cache_size=0", "prepared_statement_cache_size=0"])
-def test_the_url_may_say_it_too(pooled: str, tmp_path: Path, parameter: str) -> None:
+def test_the_url_may_contain_it_too(pooled: str, tmp_path: Path, parameter: str) -> None:
     asyncio.run(_use(settings(f"{pooled}?{parameter}", tmp_path)))
 
 
@@ -114,14 +114,14 @@ def test_without_the_setting_a_pooler_breaks_it(pooled: str, tmp_path: Path) -> 
         asyncio.run(use())
 
 
-def test_migrations_at_the_same_moment_wait_for_each_other(pooled: str, tmp_path: Path) -> None:
+def test_concurrent_migrations_wait_for_each_other(pooled: str, tmp_path: Path) -> None:
     async def both() -> None:
         await asyncio.gather(*(migrate(settings(pooled, tmp_path, **POOLER)) for _ in range(2)))
 
     asyncio.run(both())
 
 
-def test_a_backup_is_not_made_through_a_pooler(direct: str, pooled: str, tmp_path: Path) -> None:
+def test_a_backup_through_a_pooler_is_refused(direct: str, pooled: str, tmp_path: Path) -> None:
     asyncio.run(migrate(settings(pooled, tmp_path, **POOLER)))
     pooler = {"PRESSROOM_STORAGE__DATABASE": pooled, "PRESSROOM_STORAGE__DATABASE_POOLER": "transaction"}
     refused = run_command(["backup", "backup.tar"], cwd=tmp_path, env=command_environment(tmp_path, **pooler))

@@ -79,7 +79,7 @@ async def failures(client: httpx.AsyncClient) -> float:
 
 @pytest.mark.services
 @pytest.mark.parametrize("way", ["cut", "freeze"])
-async def test_an_outage_shows_in_readiness_and_metrics_and_so_does_its_end(way: str, url: str, tmp_path: Path) -> None:
+async def test_readiness_and_metrics_show_an_outage_and_its_end(way: str, url: str, tmp_path: Path) -> None:
     async with running(url, tmp_path) as (proxy, host), httpx.AsyncClient(base_url=host.url, timeout=30) as client:
         person = await asyncio.to_thread(client_of, host, "ada@example.com")
         assert (await client.get("/readyz")).json() == {"status": "ready", "problems": []}
@@ -111,7 +111,7 @@ async def test_an_outage_shows_in_readiness_and_metrics_and_so_does_its_end(way:
 
 
 @pytest.mark.services
-async def test_metrics_know_of_an_outage_that_nobody_asks_about(url: str, tmp_path: Path) -> None:
+async def test_metrics_report_an_outage_without_a_request(url: str, tmp_path: Path) -> None:
     async with running(url, tmp_path) as (proxy, host), httpx.AsyncClient(base_url=host.url, timeout=30) as client:
         assert await metric(client, "pressroom_database_up") == 1
         await proxy.cut()
@@ -119,7 +119,7 @@ async def test_metrics_know_of_an_outage_that_nobody_asks_about(url: str, tmp_pa
 
 
 @pytest.mark.services
-async def test_calls_that_hold_all_connections_are_no_outage(url: str, tmp_path: Path) -> None:
+async def test_calls_that_hold_all_connections_are_not_an_outage(url: str, tmp_path: Path) -> None:
     async with running(url, tmp_path) as (_, host):
 
         async def ready_while_all_are_held() -> int:
@@ -176,7 +176,7 @@ async def test_concurrent_readers_share_one_query() -> None:
     await probe.close()
 
 
-async def test_a_question_that_is_under_way_may_end_before_the_probe_closes() -> None:
+async def test_a_running_query_may_end_before_the_probe_closes() -> None:
     asked, may_answer, answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def ask() -> None:

@@ -59,7 +59,7 @@ def written(folder: Path, revisions: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_plain_revisions_are_those_of_alembic(tmp_path: Path, name: str) -> None:
+def test_plain_revisions_are_the_same_as_alembics(tmp_path: Path, name: str) -> None:
     package = written(tmp_path, PLAIN[name])
     with on_path(tmp_path):
         revisions = plain_revisions(package)
@@ -71,7 +71,7 @@ def test_plain_revisions_are_those_of_alembic(tmp_path: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("name", FOR_ALEMBIC)
-def test_what_is_not_plain_is_left_to_alembic(tmp_path: Path, name: str) -> None:
+def test_other_revisions_are_left_to_alembic(tmp_path: Path, name: str) -> None:
     package = written(tmp_path, FOR_ALEMBIC[name])
     with on_path(tmp_path):
         assert plain_revisions(package) is None

@@ -44,7 +44,7 @@ async def stored(database: SqlDatabase) -> list[ActivityRow]:
 
 
 @pytest.mark.parametrize("count", [0, 1, 24, 25, 26, 499, 500, 501, 1049])
-async def test_every_row_is_written_once_in_its_order(database: SqlDatabase, count: int) -> None:
+async def test_every_row_is_written_once_and_in_order(database: SqlDatabase, count: int) -> None:
     async with database.writing() as session:
         await insert_rows(session, TABLE, COLUMNS, [row(number) for number in range(count)])
 
@@ -56,7 +56,7 @@ async def test_every_row_is_written_once_in_its_order(database: SqlDatabase, cou
     assert [stored_row.at.microsecond for stored_row in rows] == [(AT + number) % 1_000_000 for number in range(count)]
 
 
-async def test_a_moment_of_a_plugin_is_the_same_on_every_database(database: SqlDatabase) -> None:
+async def test_a_timestamp_of_a_plugin_is_the_same_on_every_database(database: SqlDatabase) -> None:
     """In any time zone, it is returned in UTC without loss, and sorts chronologically."""
     moments = [
         datetime(1, 1, 2, tzinfo=UTC),
@@ -78,7 +78,7 @@ async def test_a_moment_of_a_plugin_is_the_same_on_every_database(database: SqlD
 
 
 @pytest.mark.parametrize("position", [0, 510, 599])
-async def test_one_bad_row_leaves_none(database: SqlDatabase, position: int) -> None:
+async def test_one_invalid_row_rolls_back_all(database: SqlDatabase, position: int) -> None:
     rows = [row(number) for number in range(600)]
     rows[position] = ("u_nobody", *rows[position][1:])
 

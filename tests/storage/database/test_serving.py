@@ -60,7 +60,7 @@ def wait_for(read: Callable[[], Any], expected: Any, *, seconds: float = 20) -> 
         time.sleep(0.02)
 
 
-def test_a_plugin_keeps_its_rows_and_jobs_over_a_restart(storage: dict[str, object], tmp_path: Path) -> None:
+def test_a_plugins_rows_and_jobs_survive_a_restart(storage: dict[str, object], tmp_path: Path) -> None:
     notes = notes_plugin(tmp_path / "site")
     with on_path(notes.folder):
         config = settings(storage, tmp_path, "notes")
@@ -76,7 +76,7 @@ def test_a_plugin_keeps_its_rows_and_jobs_over_a_restart(storage: dict[str, obje
             wait_for(lambda: host.run(host.host.jobs.status(job)).result, {"shouted": "second"})
 
 
-def test_a_plugin_whose_migration_fails_falls_alone(storage: dict[str, object], tmp_path: Path) -> None:
+def test_a_failed_migration_disables_only_its_plugin(storage: dict[str, object], tmp_path: Path) -> None:
     notes, other = notes_plugin(tmp_path / "site", failing=True), healthy(tmp_path / "site")
     with on_path(notes.folder):
         config = settings(storage, tmp_path, "notes", *other.plugins)
@@ -99,7 +99,7 @@ def test_a_plugin_whose_migration_fails_falls_alone(storage: dict[str, object], 
 
 
 @pytest.mark.services
-async def test_a_shared_database_that_is_behind_is_refused(tmp_path: Path, url: str) -> None:
+async def test_a_shared_database_with_pending_migrations_is_refused(tmp_path: Path, url: str) -> None:
     compiled = LoadedApp(settings({"database": url}, tmp_path))
     with pytest.raises(BackendError, match="the tables of pressroom in PostgreSQL at") as raised:
         await Host(compiled).start()
@@ -118,7 +118,7 @@ def url() -> Iterator[str]:
 
 @pytest.mark.services
 @pytest.mark.parametrize("way", ["cut", "freeze"])
-async def test_tools_work_while_the_database_is_away(way: str, tmp_path: Path, url: str) -> None:
+async def test_tools_work_while_the_database_is_down(way: str, tmp_path: Path, url: str) -> None:
     site = tmp_path / "site"
     notes_plugin(site)
     with on_path(site):

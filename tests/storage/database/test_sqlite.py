@@ -40,20 +40,20 @@ async def fill(connection: AsyncConnection, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", ROWS)
-async def test_all_rows_arrive_in_their_order(connection: AsyncConnection, count: int) -> None:
+async def test_all_rows_arrive_in_order(connection: AsyncConnection, count: int) -> None:
     await fill(connection, count)
     result = await connection.execute(select(notes.c.text).order_by(notes.c.id))
     assert result.scalars().all() == [f"note {number}" for number in range(count)]
 
 
 @pytest.mark.parametrize("count", ROWS)
-async def test_streamed_rows_arrive_in_their_order(connection: AsyncConnection, count: int) -> None:
+async def test_streamed_rows_arrive_in_order(connection: AsyncConnection, count: int) -> None:
     await fill(connection, count)
     streamed = await connection.stream(select(notes.c.id).order_by(notes.c.id))
     assert [row.id async for row in streamed] == list(range(1, count + 1))
 
 
-async def test_a_stream_that_is_left_gives_its_connection_back(connection: AsyncConnection) -> None:
+async def test_an_abandoned_stream_returns_its_connection(connection: AsyncConnection) -> None:
     await fill(connection, 3 * FIRST_ROWS)
     await connection.commit()
     async for row in await connection.stream(select(notes.c.id).order_by(notes.c.id)):
@@ -82,7 +82,7 @@ async def test_a_new_row_has_its_key(connection: AsyncConnection) -> None:
         assert result.inserted_primary_key == (expected,)
 
 
-async def test_after_a_statement_that_failed_the_next_one_works(connection: AsyncConnection) -> None:
+async def test_after_a_failed_statement_the_next_one_works(connection: AsyncConnection) -> None:
     await fill(connection, 1)
     with pytest.raises(IntegrityError, match="UNIQUE"):
         await connection.execute(insert(notes), {"text": "note 0"})
@@ -99,7 +99,7 @@ async def test_a_failure_in_the_middle_of_the_rows_is_raised(connection: AsyncCo
     assert await connection.scalar(select(func.count()).select_from(notes)) == FIRST_ROWS + 10
 
 
-async def test_a_caller_who_leaves_does_not_disturb_the_next(tmp_path: Path) -> None:
+async def test_a_caller_who_leaves_does_not_affect_the_next(tmp_path: Path) -> None:
     engine = engine_of(tmp_path / "notes.sqlite")
     loop, running, release = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
 

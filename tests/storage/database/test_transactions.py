@@ -38,7 +38,7 @@ async def count(database: SqlDatabase) -> int:
         return await links(session)
 
 
-async def test_what_was_written_is_read_exactly(database: SqlDatabase) -> None:
+async def test_values_are_read_exactly_as_written(database: SqlDatabase) -> None:
     async with database.writing() as session:
         session.add(link(1))
     async with database.reading() as session:
@@ -47,7 +47,7 @@ async def test_what_was_written_is_read_exactly(database: SqlDatabase) -> None:
     assert row.created_at == NOW
 
 
-async def test_a_failure_inside_leaves_nothing(database: SqlDatabase) -> None:
+async def test_a_failure_inside_rolls_back(database: SqlDatabase) -> None:
     async def fail() -> None:
         async with database.writing() as session:
             session.add(link(1))
@@ -101,7 +101,7 @@ async def test_a_process_that_opens_a_database_twice_shares_it_with_other_proces
             await second.close()
 
 
-async def test_fifty_writers_at_once(database: SqlDatabase) -> None:
+async def test_fifty_concurrent_writers(database: SqlDatabase) -> None:
     async def write(number: int) -> None:
         async with database.writing() as session:
             session.add(link(number))
@@ -110,7 +110,7 @@ async def test_fifty_writers_at_once(database: SqlDatabase) -> None:
     assert await count(database) == 50
 
 
-async def test_a_reader_sees_one_state_whatever_is_written_meanwhile(database: SqlDatabase) -> None:
+async def test_a_reader_sees_a_consistent_snapshot_during_writes(database: SqlDatabase) -> None:
     async with database.reading() as session:
         assert await links(session) == 0
         async with database.writing() as other:
@@ -128,7 +128,7 @@ async def test_a_reader_that_reads_nothing_leaves_nothing_open(database: SqlData
     assert await count(database) == 1
 
 
-async def test_a_look_at_sqlite_takes_two_steps_of_its_thread(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_read_of_sqlite_takes_two_steps_of_its_thread(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with migrated(settings_for_test({}, tmp_path)) as database:
         await count(database)
         caplog.set_level(logging.DEBUG, "aiosqlite")
@@ -149,7 +149,7 @@ async def test_a_reader_cannot_write(database: SqlDatabase) -> None:
     assert await count(database) == 1
 
 
-async def test_what_a_statement_did_wrong_is_no_outage(database: SqlDatabase) -> None:
+async def test_an_error_in_a_statement_is_not_an_outage(database: SqlDatabase) -> None:
     with pytest.raises(IntegrityError):
         async with database.writing() as session:
             session.add(ApiKeyRow(key_hash=b"k" * 32, connection_id="c_unknown", hint="abcd"))
@@ -159,7 +159,7 @@ async def test_what_a_statement_did_wrong_is_no_outage(database: SqlDatabase) ->
 
 
 @pytest.mark.parametrize("database_settings", ["postgresql"], indirect=True)
-async def test_a_value_that_does_not_fit_is_no_outage_either(database: SqlDatabase) -> None:
+async def test_a_value_that_does_not_fit_is_not_an_outage(database: SqlDatabase) -> None:
     with pytest.raises(DBAPIError, match="too long"):
         async with database.writing() as session:
             session.add(UserRow(id="u_1", email="a@example.org", plan="p" * 33, created_at=NOW))
@@ -168,7 +168,7 @@ async def test_a_value_that_does_not_fit_is_no_outage_either(database: SqlDataba
             await session.execute(text("SELECT CAST(:n AS INTEGER)"), {"n": 2**40})
 
 
-async def test_a_file_that_holds_hashes_is_its_owners_alone(tmp_path: Path) -> None:
+async def test_a_file_with_hashes_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     async with migrated(settings_with_database({"path": tmp_path / "data"}, tmp_path)) as database:
         async with database.writing() as session:
             session.add(link(1))
@@ -189,7 +189,7 @@ async def test_connections_are_shared_by_turns(database_settings: Settings) -> N
         assert await count(database) == 0
 
 
-async def test_a_database_that_is_not_open_says_so(database_settings: Settings) -> None:
+async def test_using_a_closed_database_is_a_clear_error(database_settings: Settings) -> None:
     with pytest.raises(BackendError, match="not open"):
         async with SqlDatabase(database_settings).reading():
             pass
@@ -205,7 +205,7 @@ async def test_a_database_that_is_not_open_says_so(database_settings: Settings) 
         ("postgresql://pressroom:hunter2/4@db/pressroom", "its port is not a number"),
     ],
 )
-def test_an_address_that_can_be_none_is_refused(address: str, words: str, tmp_path: Path) -> None:
+def test_an_invalid_url_is_refused(address: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "pressroom.toml").write_text(f"[storage]\ndatabase = '{address}'\n")
     with pytest.raises(ConfigError, match=words) as raised:
         load(tmp_path / "pressroom.toml")
@@ -228,7 +228,7 @@ async def connections() -> set[str]:
     return {name for name in open_files() if name.startswith("socket:") or ".sqlite" in name}
 
 
-async def test_a_connection_in_use_when_the_database_is_closed_is_closed_by_who_has_it(
+async def test_a_connection_in_use_when_the_database_closes_is_closed_by_its_holder(
     database_settings: Settings,
 ) -> None:
     before = await connections()

@@ -35,7 +35,7 @@ async def test_a_key_that_is_refused_is_named(store: FileStore) -> None:
         await store.read("../secret.key")
 
 
-async def test_a_media_type_that_the_extension_does_not_stand_for_is_refused(store: FileStore) -> None:
+async def test_a_media_type_that_does_not_match_the_extension_is_refused(store: FileStore) -> None:
     with pytest.raises(ValueError, match="image/png, but it is text/html"):
         await store.write(KEY, b"<script>", media_type="text/html")
     assert not await store.has(KEY)

@@ -53,7 +53,7 @@ async def swift_store(swift: S3Server) -> AsyncIterator[S3FileStore]:
         yield store
 
 
-async def test_anyone_with_the_address_gets_the_file(store: S3FileStore, client: httpx.AsyncClient) -> None:
+async def test_anyone_with_the_url_gets_the_file(store: S3FileStore, client: httpx.AsyncClient) -> None:
     response = await client.get(await store.url(KEY, expires=in_seconds(60)))
     assert response.status_code == 200
     assert response.content == CONTENT
@@ -61,7 +61,7 @@ async def test_anyone_with_the_address_gets_the_file(store: S3FileStore, client:
     assert response.headers["content-disposition"] == 'inline; filename="0123456789abcdef.svg"'
 
 
-async def test_without_the_signature_nobody_does(store: S3FileStore, client: httpx.AsyncClient) -> None:
+async def test_without_the_signature_the_file_is_refused(store: S3FileStore, client: httpx.AsyncClient) -> None:
     url = await store.url(KEY, expires=in_seconds(60))
     refuses(await client.get(url.partition("?")[0]))
 
@@ -75,7 +75,7 @@ async def test_without_the_signature_nobody_does(store: S3FileStore, client: htt
         ("file", r"0123456789abcdef\.svg\?", "fedcba9876543210.svg?"),
     ],
 )
-async def test_an_altered_address_is_refused(
+async def test_an_altered_url_is_refused(
     store: S3FileStore, client: httpx.AsyncClient, what: str, pattern: str, replacement: str
 ) -> None:
     url = await store.url(KEY, expires=in_seconds(60))
@@ -84,9 +84,7 @@ async def test_an_altered_address_is_refused(
     refuses(await client.get(altered))
 
 
-async def test_an_address_is_good_until_it_expires_and_not_longer(
-    swift_store: S3FileStore, client: httpx.AsyncClient
-) -> None:
+async def test_a_url_is_valid_until_it_expires(swift_store: S3FileStore, client: httpx.AsyncClient) -> None:
     expires = in_seconds(4)
     url = await swift_store.url(KEY, expires=expires)
     assert (await client.get(url)).status_code == 200
@@ -98,16 +96,14 @@ async def test_an_address_is_good_until_it_expires_and_not_longer(
     assert datetime.now(UTC) >= expires
 
 
-async def test_parts_of_a_file_can_be_fetched(swift_store: S3FileStore, client: httpx.AsyncClient) -> None:
+async def test_ranges_of_a_file_can_be_fetched(swift_store: S3FileStore, client: httpx.AsyncClient) -> None:
     url = await swift_store.url(KEY, expires=in_seconds(60))
     response = await client.get(url, headers={"Range": "bytes=5-9"})
     assert (response.status_code, response.content) == (206, CONTENT[5:10])
     assert response.headers["content-range"] == f"bytes 5-9/{len(CONTENT)}"
 
 
-async def test_addresses_are_signed_for_the_endpoint_that_clients_reach(
-    server: S3Server, client: httpx.AsyncClient
-) -> None:
+async def test_urls_are_signed_for_the_endpoint_that_clients_reach(server: S3Server, client: httpx.AsyncClient) -> None:
     public = server.endpoint.replace("127.0.0.1", "localhost")
     async with written(server, public_endpoint_url=public) as store:
         url = await store.url(KEY, expires=in_seconds(60))

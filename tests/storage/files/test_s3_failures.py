@@ -85,7 +85,7 @@ async def test_credentials_may_come_from_the_environment(rclone: S3Server, monke
         assert not await store.has("qr-code-generator/from-the-environment.png")
 
 
-async def test_a_service_that_is_not_there_is_reported() -> None:
+async def test_an_unreachable_service_is_reported() -> None:
     endpoint = f"http://127.0.0.1:{free_port()}"
     server = S3Server("none", endpoint, "key", "secret")
     error = await refusal(S3FileStore("s3://files", server.settings(timeout=10)).open)
@@ -107,7 +107,7 @@ async def test_a_service_that_accepts_and_never_responds_is_reported() -> None:
     [b"", b"+PONG\r\n", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<html></html>"],
     ids=["hangs up", "speaks another protocol", "is a website"],
 )
-async def test_a_service_that_is_no_s3_is_reported(answer: bytes) -> None:
+async def test_a_service_other_than_s3_is_reported(answer: bytes) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while await reader.read(65_536) and answer:
             writer.write(answer)
@@ -121,7 +121,7 @@ async def test_a_service_that_is_no_s3_is_reported(answer: bytes) -> None:
     assert "[storage.s3]" in error.hint
 
 
-async def test_every_call_ends_in_time_when_the_service_falls_silent_and_works_when_it_is_back(
+async def test_calls_to_a_silent_service_end_in_time_and_work_once_it_is_back(
     server: S3Server,
 ) -> None:
     async with proxy_to(server.endpoint) as proxy:

@@ -58,7 +58,7 @@ def pressroom_mcp_tools(plugin):
 
 
 @pytest.mark.timeout(120)
-def test_only_the_tool_that_lets_a_failure_through_is_named(tmp_path: Path) -> None:
+def test_only_the_tool_that_lets_a_failure_through_gets_a_finding(tmp_path: Path) -> None:
     install_plugin(tmp_path / "site", "fetching", SOUND + FETCHING)
     with on_path(tmp_path / "site"):
         stages = [(stage, list(findings)) for stage, findings in check_process._stages("fetching", {}, "")]

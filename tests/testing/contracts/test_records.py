@@ -111,7 +111,7 @@ def test_a_record_that_breaks_a_promise_gets_a_finding(
     assert_broken(promise, of_record, contract=suite.contract)
 
 
-def test_every_promise_of_a_record_is_broken_by_something() -> None:
+def test_every_promise_of_a_record_has_an_example_that_breaks_it() -> None:
     broken = {(suite.contract, name) for suite, name, _ in BROKEN}
     suites = {suite.contract: suite for suite, _, _ in BROKEN}
     by_the_host = {
@@ -125,7 +125,7 @@ def test_every_promise_of_a_record_is_broken_by_something() -> None:
     assert promised - broken == by_the_host
 
 
-def test_what_the_host_does_for_pages_is_checked_too(host_of: Any) -> None:
+def test_the_hosts_own_work_for_pages_is_checked_too(host_of: Any) -> None:
     running, id_ = host_of("open_page")
     routes = running.host.compiled.plugins.contributions.of(Route)
     [route] = [contribution.record for contribution in routes if contribution.plugin == id_]
@@ -186,7 +186,7 @@ def test_a_job_is_checked_with_a_payload(host_of: Any) -> None:
         check_job(running, "no.such")
 
 
-def test_every_contract_is_in_the_list_that_the_reference_shows() -> None:
+def test_every_contract_is_listed_in_the_reference() -> None:
     modules = [import_module(f"{contracts.__name__}.{module.name}") for module in iter_modules(contracts.__path__)]
     names = {
         value.contract for module in modules for value in vars(module).values() if isinstance(value, ContractSuite)

@@ -89,7 +89,7 @@ def distances(first: list[tuple[int, int, int, int]], second: list[tuple[int, in
     ]
 
 
-async def test_what_is_typed_in_the_window_is_the_parameter(browser: Browser, server: Server) -> None:
+async def test_text_typed_in_the_window_is_the_parameter(browser: Browser, server: Server) -> None:
     async with opened(browser, server) as page:
         await typing(page).click(position={"x": 200, "y": 30})
         await page.keyboard.press("Control+Home")
@@ -116,7 +116,7 @@ async def test_what_is_typed_in_the_window_is_the_parameter(browser: Browser, se
     ],
     ids=lambda settings: "-".join(settings) or "defaults",
 )
-async def test_letters_appear_at_once_where_the_image_will_have_them(
+async def test_letters_appear_immediately_where_the_image_will_have_them(
     browser: Browser, server: Server, settings: Mapping[str, str | bool]
 ) -> None:
     path = "&".join(f"{name}={str(value).lower()}" for name, value in settings.items())
@@ -136,7 +136,7 @@ async def test_letters_appear_at_once_where_the_image_will_have_them(
         assert max(distances(goal, painted)) <= (2 if "font" in settings else 1)
 
 
-async def test_letters_are_typed_in_the_chosen_font_which_is_loaded_once_it_is_chosen(
+async def test_letters_are_shown_in_the_chosen_font_which_is_loaded_once_chosen(
     browser: Browser, server: Server
 ) -> None:
     loaded = "name => [...document.fonts].some(one => one.family.includes(name) && one.status === 'loaded')"
@@ -179,7 +179,7 @@ async def test_the_detected_language_is_shown(browser: Browser, server: Server) 
         await expect(page.locator("#facts")).to_contain_text("Language C++")
 
 
-async def test_code_that_wraps_is_plain_text_while_one_types(browser: Browser, server: Server) -> None:
+async def test_code_that_wraps_is_plain_text_while_typing(browser: Browser, server: Server) -> None:
     async with opened(browser, server) as page:
         await code(page).fill(LONG)
         await drawn(page)
@@ -195,7 +195,7 @@ async def test_code_that_wraps_is_plain_text_while_one_types(browser: Browser, s
         await expect(typing(page)).to_have_value("short")
 
 
-async def test_a_diff_is_typed_with_its_marks(browser: Browser, server: Server) -> None:
+async def test_a_diff_keeps_its_marks_while_typing(browser: Browser, server: Server) -> None:
     async with opened(browser, server, f"{TOOL}?code=%2Bx&diff=true&language=plaintext") as page:
         await code(page).fill("+one\n-two")
         await drawn(page)
@@ -219,14 +219,14 @@ async def test_an_emptied_image_is_filled_again(browser: Browser, server: Server
         await expect(page.locator("#facts")).to_contain_text("900 × 197 px")
 
 
-async def test_a_linked_design_can_be_typed_in(browser: Browser, server: Server) -> None:
+async def test_a_linked_design_can_be_edited(browser: Browser, server: Server) -> None:
     async with opened(browser, server, f"{TOOL}?code=linked&language=plaintext") as page:
         await typing(page).press("Control+End")
         await page.keyboard.type(" text")
         await expect(code(page)).to_have_value("linked text")
 
 
-async def test_the_first_visitor_of_a_server_can_type_in_the_image(browser: Browser, tmp_path: Path) -> None:
+async def test_the_first_visitor_of_a_server_can_edit_the_image(browser: Browser, tmp_path: Path) -> None:
     with serving(tmp_path, config="") as fresh:
         page = await browser.new_page()
         await page.goto(fresh.url + TOOL)
@@ -239,7 +239,7 @@ async def test_the_first_visitor_of_a_server_can_type_in_the_image(browser: Brow
         await page.close()
 
 
-async def test_a_finger_types_in_the_form(browser: Browser, server: Server) -> None:
+async def test_on_touch_screens_the_form_gets_the_text(browser: Browser, server: Server) -> None:
     size = {"width": 390, "height": 800}
     async with opened(browser, server, viewport=size, is_mobile=True, has_touch=True) as page:
         await page.locator("img[data-canvas]").tap()

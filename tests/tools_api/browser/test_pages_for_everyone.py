@@ -55,14 +55,14 @@ async def provoke_an_error(page: Page) -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("path", PATHS)
-async def test_axe_finds_nothing_serious(page: Page, server: PageServer, path: str, scheme: Scheme) -> None:
+async def test_axe_reports_no_serious_violations(page: Page, server: PageServer, path: str, scheme: Scheme) -> None:
     await load(page, server.url + path, scheme)
     assert await violations(page) == []
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("action", [run_an_example, provoke_an_error])
-async def test_axe_finds_nothing_serious_after_a_call(
+async def test_axe_reports_nothing_serious_after_a_call(
     page: Page, server: PageServer, action: Action, scheme: Scheme
 ) -> None:
     await load(page, server.url + QR, scheme)
@@ -94,7 +94,9 @@ async def test_a_result_fits_a_small_screen(page: Page, server: PageServer) -> N
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_a_page_weighs_little_and_asks_nobody_else(browser: Browser, server: PageServer, path: str) -> None:
+async def test_a_page_is_small_and_loads_nothing_from_other_hosts(
+    browser: Browser, server: PageServer, path: str
+) -> None:
     page = await browser.new_page()
     requests: list[Request] = []
     page.on("request", lambda request: requests.append(request))  # noqa: PLW0108 - Playwright marks its handlers

@@ -35,7 +35,7 @@ def scanned(path: Path) -> str:
 
 
 @pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
-async def test_a_visitor_gets_a_code_that_scans(browser: Browser, server: Server, scripting: bool) -> None:
+async def test_the_generated_code_scans(browser: Browser, server: Server, scripting: bool) -> None:
     context = await browser.new_context(java_script_enabled=scripting)
     page = await context.new_page()
     await page.goto(f"{server.url}/")
@@ -59,7 +59,7 @@ async def test_a_visitor_gets_a_code_that_scans(browser: Browser, server: Server
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
 @pytest.mark.parametrize("tool", ["code-to-image", "image-generator", "qr-code-generator", "favicon-generator"])
-async def test_without_javascript_the_button_is_in_sight_and_covers_no_field_in_use(
+async def test_without_javascript_the_button_is_visible_and_covers_no_focused_field(
     browser: Browser, server: Server, tool: str, width: int, height: int
 ) -> None:
     context = await browser.new_context(java_script_enabled=False, viewport={"width": width, "height": height})
@@ -197,7 +197,7 @@ HOSTILE_SVG = b"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" on
 <image href="https://example.com/x.png" width="9" height="9"/><circle cx="32" cy="32" r="30" fill="#2f6f62"/></svg>"""
 
 
-async def test_an_own_drawing_becomes_icons_without_what_runs_in_it(browser: Browser, server: Server) -> None:
+async def test_an_uploaded_drawing_becomes_icons_without_its_scripts(browser: Browser, server: Server) -> None:
     context = await browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = await context.new_page()
     dialogs: list[str] = []
@@ -274,7 +274,7 @@ async def test_a_wrong_value_is_explained_beside_its_field(browser: Browser, ser
     await context.close()
 
 
-async def test_every_number_is_shown_whole(browser: Browser, server: Server) -> None:
+async def test_no_number_is_cut_off(browser: Browser, server: Server) -> None:
     cut = """() => [...document.querySelectorAll("form input[type=number]")].filter((field) => {
         field.closest("details")?.setAttribute("open", "");
         field.value = field.max;

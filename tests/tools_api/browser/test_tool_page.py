@@ -87,7 +87,7 @@ async def test_the_canvas_shows_a_sample_before_the_first_click(page: Page, serv
     assert server.previews == server.inputs == []
 
 
-async def test_the_canvas_follows_the_form_at_no_cost(page: Page, server: PageServer) -> None:
+async def test_the_canvas_follows_the_form_without_using_up_the_limit(page: Page, server: PageServer) -> None:
     await page.get_by_label("Text").fill("hello")
     await expect(page.locator(CANVAS)).to_have_attribute("src", re.compile("^blob:"))
     await expect(page.locator("#facts")).to_contain_text("512 × 512 px")
@@ -119,7 +119,7 @@ async def test_undrawable_text_is_not_requested(page: Page, server: PageServer) 
     assert server.previews == [{"text": "x", "size": 300}]
 
 
-async def test_a_download_is_one_call_of_the_api(page: Page, server: PageServer) -> None:
+async def test_a_download_is_one_api_call(page: Page, server: PageServer) -> None:
     await page.get_by_label("Text").fill("hello")
     async with page.expect_download() as download_info:
         await download(page)
@@ -167,7 +167,7 @@ async def test_an_image_is_copied(browser: Browser, server: PageServer) -> None:
 
 
 @pytest.mark.parametrize("text", ["short", "long " * 400], ids=["in the query", "in the fragment"])
-async def test_a_link_brings_the_design_back(browser: Browser, server: PageServer, text: str) -> None:
+async def test_a_link_restores_the_design(browser: Browser, server: PageServer, text: str) -> None:
     async with opened(browser, server, QR, permissions=["clipboard-read", "clipboard-write"]) as page:
         await page.get_by_label("Text").fill(text)
         await page.get_by_label("Size").fill("300")
@@ -180,7 +180,7 @@ async def test_a_link_brings_the_design_back(browser: Browser, server: PageServe
         await expect(page.get_by_label("Size")).to_have_value("300")
 
 
-async def test_tags_that_a_tool_makes_can_be_copied(browser: Browser, server: PageServer) -> None:
+async def test_generated_tags_can_be_copied(browser: Browser, server: PageServer) -> None:
     tags = '<link rel="icon" href="/favicon.ico">'
 
     def answer(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
@@ -204,7 +204,7 @@ def server_of(slug: str, **sample_data: str) -> PageServer:
     return PageServer(({**tool, "sampleData": sample_data},))
 
 
-async def test_tags_are_copied_while_their_preview_is_on_its_way(browser: Browser) -> None:
+async def test_tags_can_be_copied_while_their_preview_is_loading(browser: Browser) -> None:
     tags = '<link rel="icon" href="/favicon.ico">'
     permissions, may_answer = ["clipboard-read", "clipboard-write"], threading.Event()
     with server_of("favicon-generator", html=tags) as server:
@@ -235,7 +235,7 @@ async def test_a_refused_call_is_not_blamed_on_the_browser(browser: Browser, lab
             await expect(page.locator("[data-failure]")).to_contain_text("must be even (got 3)")
 
 
-async def test_previews_are_as_quick_without_a_rate_limit(browser: Browser, server: PageServer) -> None:
+async def test_without_a_rate_limit_previews_are_as_frequent(browser: Browser, server: PageServer) -> None:
     def unlimited(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
         status, envelope = server.succeed(slug, values)
         envelope["meta"]["rateLimit"] |= {"limit": 0, "remaining": 0}
@@ -253,7 +253,7 @@ async def test_previews_are_as_quick_without_a_rate_limit(browser: Browser, serv
             await page.clock.run_for(100)
 
 
-async def test_a_used_up_budget_says_when_previews_go_on(page: Page, server: PageServer) -> None:
+async def test_an_exhausted_budget_says_when_previews_resume(page: Page, server: PageServer) -> None:
     server.api = lambda slug, _: server.refuse(slug, "the limit is used up", 429, code="rate_limited", retryAfter=754)
     await page.get_by_label("Text").fill("hello")
     await expect(page.locator("[data-failure]")).to_contain_text("Previews pause for 13 minutes")
@@ -267,7 +267,7 @@ async def test_swatches_set_a_colour(page: Page, server: PageServer) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-async def test_a_permanent_link_is_made_from_the_keyboard_for_every_place_to_paste_it(
+async def test_permanent_links_in_every_format_can_be_created_from_the_keyboard(
     browser: Browser, server: PageServer, width: int
 ) -> None:
     title = 'A [year] of "small" & quick releases'
@@ -309,7 +309,7 @@ async def test_an_example_works_from_the_keyboard(page: Page) -> None:
     await expect(page.get_by_label("Text")).to_have_value("WIFI:T:WPA;S:Guests;P:it's a secret;;")
 
 
-async def test_every_language_follows_the_fields_as_the_server_writes_it(page: Page, server: PageServer) -> None:
+async def test_the_snippet_of_every_language_follows_the_fields(page: Page, server: PageServer) -> None:
     values = {"text": 'it\'s\n"two" lines & <b>ünï</b> 🗞️', "size": 300}
     await page.get_by_label("Text").fill(str(values["text"]))
     await page.get_by_label("Size").fill("300")
@@ -358,7 +358,7 @@ async def test_each_refused_value_is_named_beside_its_field(page: Page, server: 
         await expect(field).to_have_accessible_description(re.compile(f"{re.escape(problem)}$"))
 
 
-async def test_what_the_browser_finds_wrong_is_not_sent(page: Page, server: PageServer) -> None:
+async def test_input_that_the_browser_rejects_is_not_sent(page: Page, server: PageServer) -> None:
     await page.get_by_label("Size").fill("9000")
     await page.get_by_label("Text").fill("")
     await download(page)
@@ -367,7 +367,7 @@ async def test_what_the_browser_finds_wrong_is_not_sent(page: Page, server: Page
     assert server.inputs == []
 
 
-async def test_a_full_limit_says_when_to_come_back(page: Page, server: PageServer) -> None:
+async def test_a_used_up_limit_says_when_to_retry(page: Page, server: PageServer) -> None:
     server.api = lambda slug, _: server.refuse(slug, "the limit is used up", 429, code="rate_limited", retryAfter=754)
     await download(page)
     await expect(page.locator("[data-failure]")).to_contain_text("Try again in 13 minutes.")
@@ -442,7 +442,7 @@ CASES: list[tuple[str, Actions]] = [
 
 
 @pytest.mark.parametrize(("slug", "actions"), CASES, ids=[f"{slug}-{number}" for number, (slug, _) in enumerate(CASES)])
-async def test_the_page_asks_for_the_same_with_and_without_javascript(
+async def test_the_page_sends_the_same_request_with_and_without_javascript(
     browser: Browser, server: PageServer, slug: str, actions: Actions
 ) -> None:
     for script in (True, False):

@@ -25,7 +25,7 @@ def tokens(css: str) -> tuple[dict[str, str], dict[str, str]]:
     return light, dark
 
 
-def test_contrast_is_that_of_wcag() -> None:
+def test_contrast_follows_wcag() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.478, abs=0.001)
 
@@ -41,13 +41,13 @@ def test_text_on_and_in_any_accent_reaches_aa(accent: str, accent_dark: str) -> 
         assert contrast(theme.ink, found["accent-soft"]) >= 4.5
 
 
-def test_an_accent_that_is_readable_is_used_as_it_is() -> None:
+def test_a_readable_accent_is_used_unchanged() -> None:
     light, dark = tokens(brand_css(branding(accent="#8a2f10", accent_dark="#ffb59b")))
     assert light["accent-text"] == light["accent"] == "#8a2f10"
     assert dark["accent-text"] == dark["accent"] == "#ffb59b"
 
 
-def test_the_style_sheet_has_the_grounds_that_contrasts_are_computed_with() -> None:
+def test_the_style_sheet_has_the_backgrounds_used_to_compute_contrasts() -> None:
     schemes = tokens(PAGES.site.asset("pressroom.css").content.decode())
     for theme, colors in zip((LIGHT, DARK), schemes, strict=True):
         assert asdict(theme).items() <= colors.items()
@@ -94,7 +94,7 @@ def test_assets_are_small(name: str) -> None:
     assert len(gzip.compress(PAGES.site.asset(name).content)) < 14_600
 
 
-def test_an_address_with_the_right_version_may_be_kept_for_ever() -> None:
+def test_a_url_with_the_current_version_may_be_cached_for_ever() -> None:
     asset = PAGES.site.asset("pressroom.css")
     assert re.fullmatch(r'"[0-9a-f]{16}"', asset.etag)
     assert "immutable" in asset.cache_control(asset.version)
@@ -108,7 +108,7 @@ def test_pages_link_to_the_version_that_is_served() -> None:
     assert page.count("/tools/static/") == 3
 
 
-def test_another_accent_is_another_file() -> None:
+def test_another_accent_leads_to_another_file() -> None:
     other = Pages(PageFrame(branding(accent="#114488"), "https://pressroom.example"))
     assert other.site.asset("pressroom.css").etag != PAGES.site.asset("pressroom.css").etag
     assert other.site.asset("pages.js").etag == PAGES.site.asset("pages.js").etag

@@ -160,7 +160,7 @@ def test_no_character_costs_the_page(text: str) -> None:
         assert page.decode().rstrip().endswith("</html>")
 
 
-def test_lone_surrogates_do_not_cost_the_page() -> None:
+def test_lone_surrogates_do_not_break_the_page() -> None:
     page = Pages(PageFrame(branding(), "https://pressroom.example")).tool(
         tool_of("\ud800"), FormState({"long": ["\udfff"]})
     )

@@ -23,7 +23,7 @@ def posted(tool: dict[str, Any], **texts: str) -> dict[str, Any]:
     return input_from_form(params_of(tool), {name: [text] for name, text in texts.items()})
 
 
-def test_an_untouched_form_sends_the_required_fields_alone() -> None:
+def test_an_untouched_form_sends_only_the_required_fields() -> None:
     form = {"text": "hi", "size": "512", "margin": "2", "fgColor": "#000000", "format": "png", "errorCorrection": "M"}
     assert posted(QR, **form) == {"text": "hi"}
 
@@ -48,7 +48,7 @@ def test_numbers_are_parsed(text: str, number: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["big", "1,5", "0x10", "nan", "inf", "1e999", "٣", "1 2", "9" * 5000])
-def test_what_is_no_number_is_left_to_the_validation(text: str) -> None:
+def test_invalid_numbers_are_left_to_the_validation(text: str) -> None:
     assert posted(QR, text="hi", size=text)["size"] == text
 
 
@@ -69,7 +69,7 @@ def test_an_unchecked_box_without_a_default_is_left_out() -> None:
     assert input_from_form([param("bold", "boolean", "")], {"bold": ["false"]}) == {}
 
 
-def test_a_default_that_someone_deletes_means_the_empty_text() -> None:
+def test_a_deleted_default_means_the_empty_text() -> None:
     assert posted(CODE, code="x", title="") == {"code": "x", "title": ""}
 
 
@@ -78,7 +78,7 @@ def test_an_emptied_field_that_cannot_be_empty_is_left_out(name: str) -> None:
     assert posted(QR, **{name: ""}) == {}
 
 
-def test_a_text_with_a_least_length_is_left_out_when_it_is_emptied() -> None:
+def test_an_emptied_text_with_a_minimum_length_is_left_out() -> None:
     assert posted(CODE, code="x", background="") == {"code": "x"}
 
 
@@ -87,7 +87,7 @@ def test_choices_keep_the_type_that_the_descriptor_gives_them() -> None:
     assert posted(FAVICON, content="P", fontWeight="bold") == {"content": "P", "fontWeight": "bold"}
 
 
-def test_line_ends_are_those_that_were_typed() -> None:
+def test_line_ends_are_preserved() -> None:
     assert posted(CODE, code="a\r\nb\r\n") == {"code": "a\nb\n"}
 
 
@@ -101,17 +101,17 @@ def test_objects_are_typed_as_json() -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", "null", '"x"', '{"a": NaN}', "[" * 100_000, '{"a":' * 100_000])
-def test_what_is_no_json_object_is_refused_by_name(text: str) -> None:
+def test_a_value_that_is_not_a_json_object_is_refused_by_name(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"^props: must be (JSON|a JSON object)") as exc_info:
         posted(IMAGE, props=text)
     assert exc_info.value.field == "props"
 
 
-def test_names_that_are_no_parameters_are_ignored() -> None:
+def test_unknown_parameter_names_are_ignored() -> None:
     assert posted(QR, text="hi", nonsense="1", response="binary") == {"text": "hi"}
 
 
-def test_examples_survive_the_way_through_the_form() -> None:
+def test_examples_survive_a_round_trip_through_the_form() -> None:
     for tool in ALL:
         for example in tool["endpoints"][0]["examples"]:
             form = form_from_input(params_of(tool), example["params"])
@@ -161,7 +161,7 @@ def test_a_form_body_keeps_empty_fields() -> None:
 
 
 @pytest.mark.parametrize("body", [b"text=%ff", b"text=\xff", b"text=%ED%A0%80", b"&".join([b"a=1"] * 1000)])
-def test_a_form_body_that_is_broken_is_refused(body: bytes) -> None:
+def test_a_malformed_form_body_is_refused(body: bytes) -> None:
     with pytest.raises(InvalidInput, match="the form must be UTF-8"):
         parse_form(body)
 
@@ -176,5 +176,5 @@ def test_a_query_fills_the_form_by_name_or_from_an_example() -> None:
 
 
 @pytest.mark.parametrize("number", ["", "3", "-1", "x", "²", "9" * 400])
-def test_an_example_that_does_not_exist_fills_nothing(number: str) -> None:
+def test_an_unknown_example_fills_nothing(number: str) -> None:
     assert FormState.from_query(QR, {"example": [number]}) is None

@@ -31,7 +31,7 @@ HTML = (
         ('a style could not be read near "bluish; background : url(…"', "bluish;\n  background : url("),
     ],
 )
-def test_a_message_leads_to_its_place(message: str, marked: str) -> None:
+def test_a_message_links_to_its_location(message: str, marked: str) -> None:
     position = find_range(HTML, message)
     assert position is not None
     assert HTML[position.start : position.end] == marked
@@ -49,11 +49,11 @@ def test_a_message_leads_to_its_place(message: str, marked: str) -> None:
         'a "x"',
     ],
 )
-def test_a_message_that_tells_of_no_place_leads_nowhere(message: str) -> None:
+def test_a_message_without_a_location_has_no_link(message: str) -> None:
     assert find_range(HTML, message) is None
 
 
-def test_an_excerpt_shows_the_line_with_what_is_wrong_in_it() -> None:
+def test_an_excerpt_shows_the_line_with_the_problem() -> None:
     result = excerpt(HTML.replace("\n", "\r\n"), "<img> at line 3, column 2 is not allowed")
     assert result is not None
     assert (result.line, result.column, result.before, result.marked) == (3, 2, "<", "img")

@@ -58,13 +58,13 @@ def qr_with(*params: dict[str, Any]) -> dict[str, Any]:
     return tool
 
 
-def test_the_list_links_to_every_tool_in_its_order() -> None:
+def test_the_list_links_to_every_tool_in_order() -> None:
     page = parsed(PAGES.index(ALL))
     assert [link.attributes["href"] for link in page.css(".cards a")] == [tool["pageUrl"] for tool in ALL]
     assert texts(page, ".card-foot") == ["60 requests per hour"] * 3 + ["300 requests per hour"]
 
 
-def test_the_list_says_what_accounts_have_besides() -> None:
+def test_the_list_names_the_services_for_accounts() -> None:
     page = parsed(PAGES.index(ALL, [OfferedService("Content", "Articles & websites.")]))
     assert texts(page, ".services dt, .services dd") == ["Content", "Articles & websites."]
     assert not parsed(PAGES.index(ALL)).css("#services")
@@ -97,7 +97,7 @@ def test_every_control_has_a_label_and_its_help(tool: dict[str, Any]) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_a_page_has_one_headline_and_a_way_to_skip_to_it() -> None:
+def test_a_page_has_one_heading_and_a_link_to_skip_to_it() -> None:
     for page in map(
         parsed, (PAGES.index(ALL), PAGES.tool(QR), PAGES.site.error(404, "Not found", "there is no such tool"))
     ):
@@ -119,14 +119,14 @@ def test_input_types_suit_their_fields(name: str, selector: str) -> None:
     assert parsed(PAGES.tool(QR)).css_first(f"{selector}[name={name}]") is not None
 
 
-def test_a_choice_of_many_is_a_select_and_of_none_starts_unset() -> None:
+def test_many_choices_are_a_select_and_it_starts_unset_without_a_default() -> None:
     page = parsed(PAGES.tool(IMAGE))
     assert texts(page, "select[name=template] option")[:2] == ["Not set", "og"]
     assert attribute(page, "select[name=template] option", "selected") is None
     assert page.css_first("textarea[name=props]") is not None
 
 
-def test_a_field_for_fractions_takes_fractions() -> None:
+def test_a_field_for_fractions_accepts_fractions() -> None:
     page = parsed(
         PAGES.tool(qr_with(param("scale", "number", "", min=0, max=1), param("zoom", "number", "", default=1.5)))
     )
@@ -134,7 +134,7 @@ def test_a_field_for_fractions_takes_fractions() -> None:
     assert attribute(page, "[name=zoom]", "step") == "any"
 
 
-def test_the_browser_never_cuts_a_text_that_the_api_would_take() -> None:
+def test_the_browser_never_truncates_a_text_that_the_api_accepts() -> None:
     families = "👨‍👩‍👧‍👦" * 8
     assert (
         int(attribute(parsed(PAGES.tool(FAVICON)), "[name=content]", "maxlength") or 0)
@@ -172,14 +172,14 @@ def test_an_image_is_shown_with_its_download_and_how_long_it_lasts() -> None:
     assert texts(page, "#quota") == ["299 of 300 requests left"]
 
 
-def test_a_file_that_is_no_image_is_offered_with_what_it_holds() -> None:
+def test_a_file_other_than_an_image_is_offered_with_its_contents() -> None:
     response = success(url=f"{BASE}/files/x/5f.zip?signature=a", files=["favicon.ico", "site.webmanifest"])
     page = parsed(PAGES.tool(FAVICON, FormState({}, response)))
     assert page.css("#result img") == []
     assert texts(page, "#result .files li") == ["favicon.ico", "site.webmanifest"]
 
 
-def test_facts_of_other_tools_are_shown_too() -> None:
+def test_details_of_other_tools_are_shown_too() -> None:
     page = parsed(PAGES.tool(QR, FormState({}, success(moduleCount=25, nested={"a": 1}))))
     assert "Module count 25" in texts(page, "#facts")[0]
     assert "Nested" not in texts(page, "#facts")[0]
@@ -190,13 +190,13 @@ def test_a_file_is_named_after_its_title() -> None:
     assert attribute(page, "#result [download]", "download") == "über-sum.png"
 
 
-def test_the_canvas_shows_what_the_form_asks_for() -> None:
+def test_the_canvas_shows_what_the_form_describes() -> None:
     assert attribute(parsed(PAGES.tool(QR)), "[data-canvas]", "src") == "/tools/qr-code-generator/examples/0/large?v=a"
     filled = parsed(PAGES.tool(QR, FormState.from_query(QR, {"text": ["a&b"], "size": ["300"]})))
     assert attribute(filled, "[data-canvas]", "src") == "/tools/qr-code-generator/preview?text=a%26b&size=300"
 
 
-def test_what_says_how_a_file_is_saved_is_beside_its_download() -> None:
+def test_options_for_saving_a_file_are_beside_its_download() -> None:
     page = parsed(PAGES.tool(QR))
     assert page.css_first(".exports [name=format]") is not None
     assert page.css_first(".controls [name=format]") is None
@@ -207,7 +207,7 @@ def test_a_scale_is_a_choice_beside_the_download() -> None:
     assert texts(page, ".exports label") == ["1×", "2×", "4×"]
 
 
-def test_a_tool_that_makes_no_images_has_no_canvas() -> None:
+def test_a_tool_that_produces_no_images_has_no_canvas() -> None:
     page = parsed(Pages(PageFrame(branding(), BASE)).tool(QR))
     assert page.css_first("[data-canvas]") is None
     assert page.css_first("form[data-preview]") is None
@@ -222,7 +222,7 @@ def test_the_request_is_shown_in_several_languages() -> None:
     assert "generate_qr_code" in one(parsed(PAGES.tool(QR | {"mcpName": "generate_qr_code"})), "#assistant").text()
 
 
-def test_an_error_stands_beside_its_field_and_keeps_the_values() -> None:
+def test_an_error_is_beside_its_field_and_keeps_the_values() -> None:
     state = FormState({"text": ["hi"], "size": ["9000"]}, failure("size: must be between 64 and 2048 (got 9000)"))
     page = parsed(PAGES.tool(QR, state))
     assert attribute(page, "[name=size]", "value") == "9000"
@@ -233,7 +233,7 @@ def test_an_error_stands_beside_its_field_and_keeps_the_values() -> None:
     assert "size: must be between 64 and 2048 (got 9000)" in texts(page, "#result .failure")[0]
 
 
-def test_each_wrong_field_has_its_own_error() -> None:
+def test_each_invalid_field_has_its_own_error() -> None:
     message = 'size: must be a number (got "a. b: c"). margin: must be 0 to 16 (got 99). There are more problems.'
     page = parsed(PAGES.tool(QR, FormState({}, failure(message))))
     assert [field.attributes["name"] for field in page.css("input[aria-invalid=true]")] == ["size", "margin"]
@@ -251,7 +251,7 @@ def test_an_error_inside_an_object_names_the_member() -> None:
 @pytest.mark.parametrize(
     "message", ["give html or template, not both", "html and template: not both", "nope: is unknown"]
 )
-def test_an_error_about_no_field_stands_with_the_result(message: str) -> None:
+def test_an_error_without_a_field_is_beside_the_result(message: str) -> None:
     page = parsed(PAGES.tool(IMAGE, FormState({}, failure(message))))
     assert not any(texts(page, ".field-error"))
     names_field = message.startswith("nope:")
@@ -262,12 +262,12 @@ def test_an_error_about_no_field_stands_with_the_result(message: str) -> None:
     ("seconds", "words"),
     [(1, "1 second"), (0.2, "1 second"), (89, "89 seconds"), (90, "2 minutes"), (754, "13 minutes")],
 )
-def test_a_full_limit_says_when_to_come_back(seconds: float, words: str) -> None:
+def test_a_used_up_limit_says_when_to_retry(seconds: float, words: str) -> None:
     page = parsed(PAGES.tool(QR, FormState({}, failure("the limit is used up", retryAfter=seconds))))
     assert f"Try again in {words}." in texts(page, "#result .failure")[0]
 
 
-def test_every_error_of_the_table_is_one_that_the_api_gives() -> None:
+def test_every_error_of_the_table_is_one_of_the_api() -> None:
     accounts_alone = {"unauthorized", "forbidden", "quota_exceeded"}
     codes = set(STATUS) - accounts_alone
     assert {row.code for row in ERRORS} == codes
@@ -293,7 +293,7 @@ def test_a_title_that_was_deleted_stays_deleted() -> None:
     assert "checked" in one(page, "[type=checkbox][name=lineNumbers]").attributes
 
 
-def test_a_text_that_begins_with_a_line_end_keeps_it() -> None:
+def test_a_leading_line_end_is_preserved() -> None:
     page = parsed(PAGES.tool(CODE, FormState({"code": ["\n\nx"]})))
     assert one(page, "textarea[name=code]").text() == "\n\nx"
 
@@ -318,7 +318,7 @@ def test_an_error_page_is_not_indexed_and_reads_as_a_sentence() -> None:
     assert texts(page, ".lead") == ["There is no such tool."]
 
 
-def test_links_begin_where_the_server_is_mounted() -> None:
+def test_links_start_with_the_path_that_the_server_is_mounted_at() -> None:
     pages = Pages(PageFrame(branding(), "https://acme.example/press"))
     for page in (pages.index(ALL), pages.tool(QR), pages.site.error(404, "Not found", "gone")):
         for node in parsed(page).css("[href^='/'], [src^='/'], [action^='/']"):
@@ -336,13 +336,13 @@ def test_a_tool_without_an_endpoint_has_a_page_without_a_form() -> None:
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "data:text/html,x", "//evil.example", "/\\evil.example", "http://[", "x"]
 )
-def test_a_link_that_is_not_http_is_left_out(url: str) -> None:
+def test_a_link_other_than_http_is_left_out(url: str) -> None:
     good, bad = (parsed(PAGES.tool(QR | {"promo": {"tagline": "Codes!", "ctaUrl": each}})) for each in ("/docs", url))
     assert "Codes!" in texts(good, "main a")
     assert "Codes!" not in texts(bad, "main a")
 
 
-def test_nothing_on_a_page_is_inline() -> None:
+def test_pages_have_no_inline_scripts_or_styles() -> None:
     for page in map(parsed, (PAGES.index(ALL), PAGES.tool(QR), PAGES.tool(QR, FormState({}, success())))):
         assert page.css("style") == []
         assert [node for node in page.css("script") if "src" not in node.attributes] == page.css(
@@ -352,7 +352,7 @@ def test_nothing_on_a_page_is_inline() -> None:
         assert not {name for name in names if name.startswith("on") or name == "style"}
 
 
-def test_the_security_policy_lets_images_come_from_the_bucket_and_nothing_else() -> None:
+def test_the_security_policy_allows_only_images_from_the_bucket() -> None:
     pages = Pages(PageFrame(branding(logo_url="https://cdn.example/logo.svg"), BASE, ["https://bucket.example"]))
     rules = dict(rule.split(" ", 1) for rule in pages.site.content_security_policy.split("; "))
     assert rules["img-src"] == f"'self' data: blob: {BASE} https://bucket.example https://cdn.example"
@@ -366,7 +366,7 @@ def test_a_page_with_its_files_stays_under_100_kb(tool: dict[str, Any]) -> None:
     assert len(PAGES.tool(tool)) + files < 100_000
 
 
-def test_servers_of_one_process_have_their_own_names_on_their_pages() -> None:
+def test_servers_in_one_process_show_their_own_names() -> None:
     # Their templates are compiled once and shared.
     pages = [Pages(PageFrame(branding(name=name), f"https://{name.lower()}.example")) for name in ("Ada", "Bob")]
     for _ in range(2):

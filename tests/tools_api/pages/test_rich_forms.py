@@ -117,7 +117,7 @@ def value(parsed: LexborHTMLParser, name: str) -> str:
     return control.text() if control.tag == "textarea" else control.attributes.get("value") or ""
 
 
-def test_the_members_of_an_object_have_fields_of_their_own() -> None:
+def test_the_members_of_an_object_have_their_own_fields() -> None:
     parsed = page()
     assert [node.attributes["name"] for node in parsed.css("[data-group=look] [name]")] == [
         "look.title", "look.theme", "look.theme", "look.lines", "look.logo",
@@ -126,7 +126,7 @@ def test_the_members_of_an_object_have_fields_of_their_own() -> None:
     assert parsed.css_first("input[name='look.logo']") is not None
 
 
-def test_the_form_begins_with_the_first_example() -> None:
+def test_the_form_starts_with_the_first_example() -> None:
     parsed = page()
     assert (value(parsed, "kind"), value(parsed, "look.theme"), value(parsed, "_mode")) == ("two", "dark", "0")
     image = parsed.css_first("#result [data-canvas]")
@@ -154,7 +154,7 @@ def test_a_choice_is_shown_as_images_by_its_name_or_its_schema(name: str, extra:
     assert shows_choices({"name": name, "type": "enum", "enumValues": ["a", "b"]} | extra) is shown
 
 
-def test_an_image_of_a_choice_changes_an_example_that_makes_it() -> None:
+def test_the_image_of_a_choice_is_an_example_with_that_choice() -> None:
     samples: list[dict[str, Any]] = [{"html": "<b>"}, {"look": {"theme": "dark", "title": "A"}}]
     assert with_choice(samples, ("look", "theme"), "light") == {"look": {"theme": "light", "title": "A"}}
     assert with_choice(samples, ("kind",), "two") == {"html": "<b>", "kind": "two"}
@@ -178,7 +178,7 @@ def test_an_example_of_another_mode_chooses_it() -> None:
         ({"kind": "one", "html": "<b>"}, {"kind": "one", "html": "<b>"}),
     ],
 )
-def test_a_form_asks_for_what_its_mode_holds(form: dict[str, str], given: dict[str, Any]) -> None:
+def test_a_form_has_the_fields_of_its_mode(form: dict[str, str], given: dict[str, Any]) -> None:
     posted = {name: [text] for name, text in form.items()}
     assert input_from_form(DESCRIPTOR["endpoints"][0]["params"], posted) == given
 
@@ -211,7 +211,7 @@ def test_an_error_in_code_shows_its_line() -> None:
     assert [node.text() for node in parsed.css(".excerpt figcaption, .excerpt mark")] == ["Line 2, column 1", "<i"]
 
 
-def test_an_error_of_a_member_stands_beside_its_field() -> None:
+def test_an_error_of_a_member_is_beside_its_field() -> None:
     response = {
         "ok": False,
         "error": {"code": "validation_error", "message": "look.title: too long"},
@@ -222,7 +222,7 @@ def test_an_error_of_a_member_stands_beside_its_field() -> None:
     assert title.attributes["aria-invalid"] == "true"
 
 
-def test_a_snippet_names_what_was_made_escaped() -> None:
+def test_a_snippet_escapes_the_name_of_the_result() -> None:
     data = {"id": "a", "url": 'https://x.example/a?b=1&c="2', "expiresAt": "", "cached": False, "width": 7}
     response = {"ok": True, "data": data, "meta": meta(QR, 1)}
     snippet = page(FormState({}, response)).css_first("#snippet-0")
@@ -266,7 +266,7 @@ def test_fields_that_belong_to_values_of_a_switch_say_so() -> None:
 
 
 @pytest.mark.parametrize(("kind", "label"), [("one", "Headline"), ("two", "Title")])
-def test_a_field_is_called_what_it_means_for_the_value_of_the_switch(kind: str, label: str) -> None:
+def test_a_field_has_the_label_for_the_value_of_the_switch(kind: str, label: str) -> None:
     title = case_page(kind=kind).css_first("[name='look.title']")
     assert title is not None
     field = case_page(kind=kind).css_first(f"label[for={title.attributes['id']}]")
@@ -274,7 +274,7 @@ def test_a_field_is_called_what_it_means_for_the_value_of_the_switch(kind: str, 
     assert field.text().strip() == label
 
 
-def test_only_what_belongs_to_the_value_of_the_switch_is_sent() -> None:
+def test_only_fields_for_the_value_of_the_switch_are_sent() -> None:
     params = CASE_DESCRIPTOR["endpoints"][0]["params"]
     form = {"look.title": ["A"], "look.lines": ["One"], "width": ["300"]}
     assert input_from_form(params, form | {"kind": ["one"]}, "kind") == {"kind": "one", "look": {"title": "A"}}
@@ -296,7 +296,7 @@ def test_sections_open_and_close_and_open_for_an_error() -> None:
     assert ["open" in node.attributes for node in wrong.css("details")] == [True, True]
 
 
-def test_a_field_for_files_takes_what_the_parameter_takes() -> None:
+def test_a_field_for_files_accepts_what_the_parameter_accepts() -> None:
     parsed = case_page()
     picker = parsed.css_first("input[type=file]")
     assert picker is not None
@@ -348,7 +348,7 @@ def test_a_section_that_can_hide_a_required_field_is_refused() -> None:
         (Page(sample=Look()), "instance of details"),
     ],
 )
-def test_a_page_that_cannot_be_is_refused(changed: Page, problem: str) -> None:
+def test_an_impossible_page_is_refused(changed: Page, problem: str) -> None:
     assert card.problems() == []
     assert problem in " ".join(replace(card, page=changed).problems())
     assert "needs examples" in " ".join(replace(card, examples=()).problems())

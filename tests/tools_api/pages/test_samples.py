@@ -30,7 +30,7 @@ def test_the_command_sends_exactly_the_values(values: dict[str, object]) -> None
     assert len(words) == 6
 
 
-def test_a_shell_reads_the_command_as_one() -> None:
+def test_a_shell_parses_the_command_as_one() -> None:
     values = {"text": 'it\'s `id` $(id) $HOME "x" \\ ! \n é 🗞️'}
     script = "curl() { printf '%s\\0' \"$@\"; }\n" + curl_command(values)
     printed = subprocess.run(["sh", "-c", script], capture_output=True, check=True, text=True).stdout

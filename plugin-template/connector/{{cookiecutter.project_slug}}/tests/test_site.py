@@ -43,7 +43,7 @@ def test_a_post_that_somebody_edited_is_not_replaced(host: RunningHost, site: Pl
         host.run(site.update(made.id, POST, made.revision))
 
 
-def test_what_the_platform_cannot_do_is_refused(host: RunningHost, site: PlatformSite) -> None:
+def test_unsupported_operations_are_refused(host: RunningHost, site: PlatformSite) -> None:
     made = host.run(site.create(POST))
     with pytest.raises(SiteRefused, match="keeps every post"):
         host.run(site.set_state(made.id, "trashed"))

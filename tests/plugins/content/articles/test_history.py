@@ -12,7 +12,7 @@ from support.content_client import Client
 from .conftest import Make, publish
 
 
-def test_to_the_trash_and_back(ada: Client, make: Make) -> None:
+def test_an_article_is_trashed_and_restored(ada: Client, make: Make) -> None:
     id_ = make("Tea")
     assert "confirm: must be true" in ada.refusal("delete_content", content_id=id_, confirm=False)
     for _ in range(2):
@@ -27,7 +27,7 @@ def test_to_the_trash_and_back(ada: Client, make: Make) -> None:
     assert ada.data("get_content", content_id=id_)["content"]["trashed_at"] is None
 
 
-def test_live_posts_stay_unless_they_are_to_go(ada: Client, make: Make, website: str) -> None:
+def test_live_posts_remain_unless_unpublishing_is_requested(ada: Client, make: Make, website: str) -> None:
     id_ = make("Tea", website_id=website)
     url = publish(ada, id_, website)
     [publication] = ada.data("delete_content", content_id=id_, confirm=True)["publications"]
@@ -40,7 +40,7 @@ def test_live_posts_stay_unless_they_are_to_go(ada: Client, make: Make, website:
     assert ada.data("restore_content", content_id=id_)["status"] == "draft"
 
 
-def test_what_waits_to_be_published_is_not_thrown_away_by_accident(ada: Client, make: Make, website: str) -> None:
+def test_deleting_a_scheduled_article_requires_unpublish(ada: Client, make: Make, website: str) -> None:
     id_ = make("Tea", website_id=website)
     at = (datetime.now(UTC) + timedelta(days=3)).isoformat()
     ada.data("publish_content", content_id=id_, website_id=website, mode="schedule", publish_at=at)
@@ -49,7 +49,7 @@ def test_what_waits_to_be_published_is_not_thrown_away_by_accident(ada: Client, 
     assert ada.data("list_content", status="trashed")["items"][0]["content_id"] == id_
 
 
-def test_versions_and_what_changed_between_them(ada: Client, make: Make) -> None:
+def test_versions_are_listed_and_compared(ada: Client, make: Make) -> None:
     id_ = make("Tea", "one\n\ntwo\n\nthree\n")
     ada.data("update_content", content_id=id_, expected_version=1, edits=[{"find": "two", "replace": "2\n\n2b"}])
     ada.data("update_content", content_id=id_, expected_version=2, fields={"title": "Chai", "tags": ["a", "b"]})
@@ -67,7 +67,7 @@ def test_versions_and_what_changed_between_them(ada: Client, make: Make) -> None
     assert "no version 9" in ada.refusal("get_content", content_id=id_, compare_with=9)
 
 
-def test_back_to_an_older_version(ada: Client, make: Make) -> None:
+def test_an_older_version_is_restored(ada: Client, make: Make) -> None:
     id_ = make("Tea", "one")
     ada.data("update_content", content_id=id_, expected_version=1, fields={"body": "two", "slug": "other"})
     for _ in range(2):
@@ -76,7 +76,7 @@ def test_back_to_an_older_version(ada: Client, make: Make) -> None:
     assert (page["body"], page["content"]["slug"]) == ("one", "other")
 
 
-def test_a_difference_of_very_long_texts_is_cut(ada: Client, make: Make) -> None:
+def test_a_very_long_diff_is_truncated(ada: Client, make: Make) -> None:
     id_ = make("Long", "".join(f"line {number}\n" for number in range(5_000)))
     body = "".join(f"row {number}\n" for number in range(5_000))
     ada.data("update_content", content_id=id_, expected_version=1, fields={"body": body})
@@ -85,7 +85,7 @@ def test_a_difference_of_very_long_texts_is_cut(ada: Client, make: Make) -> None
     assert "(cut: the whole difference has" in diff
 
 
-def test_old_trash_is_removed_with_everything_that_was_known_of_it(ada: Client, make: Make, website: str) -> None:
+def test_expired_trash_is_deleted_with_all_its_data(ada: Client, make: Make, website: str) -> None:
     expired, fresh, live = make("Gone"), make("Fresh"), make("Live", website_id=website)
     publish(ada, live, website)
     for id_ in (expired, fresh, live):

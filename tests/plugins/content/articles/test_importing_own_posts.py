@@ -32,7 +32,7 @@ def imported(client: Client, url: str, **arguments: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("ending", ["", "/", "#leaves", "?utm_source=letter", ".md", "/llms.txt"])
-def test_a_post_of_a_built_in_site_is_its_article(ada: Client, make: Make, website: str, ending: str) -> None:
+def test_a_post_of_a_built_in_site_resolves_to_its_article(ada: Client, make: Make, website: str, ending: str) -> None:
     article = make("Tea", BODY)
     publication = ada.data("publish_content", content_id=article, website_id=website)
     result = ada.call("import_content", url=f"{publication['url']}{ending}")
@@ -47,7 +47,7 @@ def test_a_post_of_a_built_in_site_is_its_article(ada: Client, make: Make, websi
     assert "merge_site_edits" not in f"{text}{imported_article['warnings']}"
 
 
-def test_an_old_url_of_a_post_is_its_article(ada: Client, make: Make, website: str) -> None:
+def test_an_old_url_of_a_post_resolves_to_its_article(ada: Client, make: Make, website: str) -> None:
     article = make("Tea", BODY, slug="tea")
     urls = [publish(ada, article, website)]
     for version, slug in enumerate(("green-tea", "black-tea"), 1):
@@ -58,7 +58,7 @@ def test_an_old_url_of_a_post_is_its_article(ada: Client, make: Make, website: s
         assert imported(ada, url)["content_id"] == article
 
 
-def test_another_post_at_an_old_url_is_the_one_that_is_there(ada: Client, make: Make, website: str) -> None:
+def test_an_old_url_taken_by_another_post_resolves_to_that_post(ada: Client, make: Make, website: str) -> None:
     first = make("Tea", BODY, slug="tea")
     url = publish(ada, first, website)
     ada.host.run(Articles(ada.plugin).update(ada.user_id, first, 1, changes={"slug": "green-tea"}))
@@ -68,14 +68,14 @@ def test_another_post_at_an_old_url_is_the_one_that_is_there(ada: Client, make: 
     assert imported(ada, url)["content_id"] == second
 
 
-def test_a_post_that_was_taken_down_is_its_article(ada: Client, make: Make, website: str) -> None:
+def test_an_unpublished_post_resolves_to_its_article(ada: Client, make: Make, website: str) -> None:
     article = make("Tea", BODY)
     publication = ada.data("publish_content", content_id=article, website_id=website)
     ada.data("unpublish_content", publication_id=publication["publication_id"], confirm=True)
     assert imported(ada, publication["url"])["content_id"] == article
 
 
-def test_the_site_is_the_one_that_has_the_url(ada: Client, make: Make) -> None:
+def test_the_site_is_determined_by_the_url(ada: Client, make: Make) -> None:
     first, second = connect(ada, "First blog"), connect(ada, "Second blog")
     articles = {site: make(f"Tea of {site}", BODY, slug="tea") for site in (first, second)}
     for site, article in articles.items():
@@ -84,14 +84,14 @@ def test_the_site_is_the_one_that_has_the_url(ada: Client, make: Make) -> None:
         assert imported(ada, url, website_id=site)["content_id"] == article
 
 
-def test_a_post_of_an_article_in_the_trash_is_refused(ada: Client, make: Make, website: str) -> None:
+def test_a_post_of_a_trashed_article_is_refused(ada: Client, make: Make, website: str) -> None:
     article = make("Tea", BODY)
     url = publish(ada, article, website)
     ada.data("delete_content", content_id=article, confirm=True)
     assert f"is the post of {article}, which is in the trash" in ada.refusal("import_content", url=url)
 
 
-def test_a_post_whose_article_is_deleted_becomes_a_copy(ada: Client, make: Make, website: str) -> None:
+def test_a_post_of_a_deleted_article_is_imported_as_a_copy(ada: Client, make: Make, website: str) -> None:
     article = make("Tea", BODY)
     url = publish(ada, article, website)
 
@@ -105,7 +105,7 @@ def test_a_post_whose_article_is_deleted_becomes_a_copy(ada: Client, make: Make,
     assert any("it is a copy" in warning for warning in copy["warnings"])
 
 
-def test_a_post_of_another_account_is_not_named(ada: Client, eve: Client, make: Make, website: str) -> None:
+def test_a_post_of_another_account_is_not_recognised(ada: Client, eve: Client, make: Make, website: str) -> None:
     url = publish(ada, make("Tea", BODY), website)
     assert "must be on a connected website" in eve.refusal("import_content", url=url)
     connect(eve, "Another blog")
@@ -113,7 +113,7 @@ def test_a_post_of_another_account_is_not_named(ada: Client, eve: Client, make: 
     assert (copy["title"], copy["publication_id"]) == ("Tea", None)
 
 
-def test_a_page_that_is_not_a_post_is_no_article(ada: Client, make: Make, website: str) -> None:
+def test_a_page_that_is_not_a_post_does_not_match_an_article(ada: Client, make: Make, website: str) -> None:
     url = publish(ada, make("Tea", BODY, slug="tea"), website)
     home = url.removesuffix("/tea")
     assert "status 404" in ada.refusal("import_content", url=f"{home}/coffee")
@@ -121,7 +121,7 @@ def test_a_page_that_is_not_a_post_is_no_article(ada: Client, make: Make, websit
     assert imported(ada, home)["publication_id"] is None
 
 
-def test_a_post_at_a_domain_has_both_urls(ada: Client, make: Make, website: str) -> None:
+def test_a_post_on_a_custom_domain_is_recognised_by_both_urls(ada: Client, make: Make, website: str) -> None:
     names = DomainNames(ada.host)
     article = make("Tea", BODY, slug="tea")
     old = publish(ada, article, website)

@@ -32,7 +32,7 @@ def published(ada: Client, make: Make, website: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])
-def test_suggestions_stand_where_a_link_may_stand(
+def test_links_are_suggested_only_where_a_link_is_allowed(
     ada: Client, make: Make, published: dict[str, str], form: str
 ) -> None:
     body = BODY
@@ -71,7 +71,7 @@ def test_suggestions_stand_where_a_link_may_stand(
         ({"target_url": "/x", "anchor_text": "Green tea", "position": 2}, "links.0.anchor_text: is inside"),
     ],
 )
-def test_links_that_cannot_be_put_in(ada: Client, make: Make, link: dict[str, object], problem: str) -> None:
+def test_invalid_links_are_refused(ada: Client, make: Make, link: dict[str, object], problem: str) -> None:
     id_ = make("Green tea at home", BODY)
     good = {"target_url": "/ok", "anchor_text": "Everybody", "position": BODY.index("Everybody")}
     arguments = {"content_id": id_, "expected_version": 1}
@@ -83,7 +83,7 @@ def test_links_that_cannot_be_put_in(ada: Client, make: Make, link: dict[str, ob
     assert ada.data("apply_internal_links", **arguments, links=[good])["version"] == 2
 
 
-def test_near_duplicates_and_the_same_keyphrase(ada: Client, eve: Client, make: Make) -> None:
+def test_near_duplicates_and_shared_keyphrases_are_reported(ada: Client, eve: Client, make: Make) -> None:
     text = " ".join(f"word{number}" for number in range(300))
     article = make("One", text, keyphrase="Green tea")
     similar = make("Almost", text.replace("word150", "another"))

@@ -12,7 +12,7 @@ def titles(client: Client, **arguments: object) -> list[str]:
     return [item["title"] for item in client.data("list_content", **arguments)["items"]]
 
 
-def test_the_last_changed_comes_first(ada: Client, make: Make) -> None:
+def test_the_most_recently_changed_article_is_first(ada: Client, make: Make) -> None:
     first = make("One")
     make("Two")
     ada.data("update_content", content_id=first, expected_version=1, fields={"excerpt": "x"})
@@ -38,7 +38,9 @@ def test_a_search_finds_every_form_of_a_word(ada: Client, make: Make) -> None:
         ("ru", "Книги", "Он читает хорошие книги.", "хорошая книга"),
     ],
 )
-def test_a_search_in_other_languages(ada: Client, make: Make, language: str, title: str, body: str, query: str) -> None:
+def test_a_search_works_in_other_languages(
+    ada: Client, make: Make, language: str, title: str, body: str, query: str
+) -> None:
     make("English", "Other words.")
     make(title, body, language=language)
     if language != "fr":  # French has plurals that light stemmers do not conflate
@@ -46,7 +48,7 @@ def test_a_search_in_other_languages(ada: Client, make: Make, language: str, tit
     assert titles(ada, query=title) == [title]
 
 
-def test_a_search_for_common_words_looks_at_titles(ada: Client, make: Make) -> None:
+def test_a_search_for_common_words_matches_titles(ada: Client, make: Make) -> None:
     make("To be or not to be", "A play.")
     make("Other", "To be or not to be.")
     make("Über uns", "Wir backen Brot.", language="de")
@@ -71,7 +73,7 @@ def test_filters(ada: Client, make: Make, website: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["Tea shop", f"w_{'0' * 22}"])
-def test_a_filter_by_something_unknown_is_an_error(ada: Client, make: Make, name: str) -> None:
+def test_an_unknown_filter_value_is_an_error(ada: Client, make: Make, name: str) -> None:
     for tool in ("list_content", "list_publications", "list_content_ideas", "export_content"):
         assert f"no website '{name}'" in ada.refusal(tool, website_id=name)
     assert f"no article '{name}'" in ada.refusal("list_publications", content_id=name)
@@ -79,7 +81,7 @@ def test_a_filter_by_something_unknown_is_an_error(ada: Client, make: Make, name
     assert listed["content"][0]["text"] == "No publications match."
 
 
-def test_pages_go_on_where_they_ended_whatever_is_made_meanwhile(ada: Client, make: Make) -> None:
+def test_paging_is_stable_while_articles_are_created(ada: Client, make: Make) -> None:
     for number in range(7):
         make(f"Tea {number}")
     titles: list[str] = []
@@ -95,13 +97,13 @@ def test_pages_go_on_where_they_ended_whatever_is_made_meanwhile(ada: Client, ma
 
 
 @pytest.mark.parametrize("cursor", ["x", "????", "MC4xLmE", "é", "LTk5LjEuYQ"])
-def test_a_cursor_that_is_none(ada: Client, cursor: str) -> None:
+def test_an_invalid_cursor_does_not_crash(ada: Client, cursor: str) -> None:
     result = ada.call("list_content", cursor=cursor)
     if result.get("isError"):
         assert "cursor" in result["content"][0]["text"]
 
 
-def test_a_published_article_has_its_address(ada: Client, make: Make, website: str) -> None:
+def test_a_published_article_lists_its_url(ada: Client, make: Make, website: str) -> None:
     id_ = make("Tea", website_id=website)
     url = publish(ada, id_, website)
     [item] = ada.data("list_content", status="published")["items"]

@@ -38,7 +38,7 @@ async def published(client: Client, ids: list[str], now: datetime) -> int:
         return len(await entries(session, client.user_id, now - timedelta(days=1), now))
 
 
-def test_no_look_up_reads_a_whole_table(ada: Client, eve: Client) -> None:
+def test_no_query_scans_a_whole_table(ada: Client, eve: Client) -> None:
     database = ada.plugin.services.database
     ids = ada.host.run(fill(database, ada.user_id, ARTICLES, new_id("w"), 24))
     ada.host.run(fill(database, eve.user_id, 10, new_id("w")))

@@ -114,7 +114,7 @@ def assert_is_a_copy(client: Client, imported: dict[str, Any]) -> None:
     assert client.data("list_publications", content_id=imported["content_id"])["publications"] == []
 
 
-def test_a_page_of_a_connected_site_becomes_an_article(ada: Client, site: str, pages: str) -> None:
+def test_a_page_of_a_connected_site_is_imported_as_an_article(ada: Client, site: str, pages: str) -> None:
     imported = ada.data("import_content", url=f"{pages}/tea")
     assert imported["title"] == "All about tea"
     page = ada.data("get_content", content_id=imported["content_id"])
@@ -130,12 +130,12 @@ def test_a_page_of_a_connected_site_becomes_an_article(ada: Client, site: str, p
     assert_is_a_copy(ada, imported)
 
 
-def test_a_page_in_another_encoding(ada: Client, site: str, pages: str) -> None:
+def test_a_page_in_another_encoding_is_imported(ada: Client, site: str, pages: str) -> None:
     id_ = ada.data("import_content", url=f"{pages}/latin", website_id=site)["content_id"]
     assert "Blätter" in ada.data("get_content", content_id=id_)["body"]
 
 
-def test_the_first_item_of_a_feed(ada: Client, site: str, pages: str) -> None:
+def test_the_first_item_of_a_feed_is_imported(ada: Client, site: str, pages: str) -> None:
     imported = ada.data("import_content", url=f"{pages}/feed", website_id=site)
     assert imported["title"] == "Newest & best"
     assert_is_a_copy(ada, imported)
@@ -154,7 +154,7 @@ def test_the_first_item_of_a_feed(ada: Client, site: str, pages: str) -> None:
         ("/inside", "cannot be fetched"),
     ],
 )
-def test_pages_that_are_no_articles(ada: Client, site: str, pages: str, path: str, problem: str) -> None:
+def test_pages_that_are_not_articles_are_refused(ada: Client, site: str, pages: str, path: str, problem: str) -> None:
     assert problem in ada.refusal("import_content", url=pages + path, website_id=site)
     assert ada.data("list_content")["items"] == []
 
@@ -166,7 +166,7 @@ def test_pages_of_other_sites_are_not_fetched(ada: Client, site: str, pages: str
     assert "must be given" in ada.refusal("import_content")
 
 
-def test_a_page_to_which_a_connected_site_redirects_is_on_it_as_well(ada: Client, site: str, pages: str) -> None:
+def test_redirects_to_other_sites_are_refused(ada: Client, site: str, pages: str) -> None:
     with serving("127.0.0.2") as other_url:
         url = f"{pages}/out?to={quote(f'{other_url}/tea')}"
         for arguments in ({}, {"website_id": site}):
@@ -177,13 +177,13 @@ def test_a_page_to_which_a_connected_site_redirects_is_on_it_as_well(ada: Client
     assert ada.data("get_content", content_id=imported)["content"]["website_id"] == site
 
 
-def test_pasted_html(ada: Client) -> None:
+def test_pasted_html_is_imported(ada: Client) -> None:
     imported = ada.data("import_content", html="<h1>Pasted</h1><p>Some <i>text</i>.<script>x</script>")
     assert imported["title"] == "Pasted"
     assert ada.data("get_content", content_id=imported["content_id"])["body"] == "Some *text*.\n"
 
 
-def test_a_copy_for_another_language(ada: Client, make: Make, website: str) -> None:
+def test_an_article_is_copied_for_another_language(ada: Client, make: Make, website: str) -> None:
     id_ = make("Tea", "Text.", tags=["a"], canonical_url="https://example.com/tea")
     copy = ada.data("import_content", content_id=id_, website_id=website, language="de")["content_id"]
     content = ada.data("get_content", content_id=copy)["content"]
@@ -202,11 +202,11 @@ def test_a_copy_for_another_language(ada: Client, make: Make, website: str) -> N
         ({"content_id": "a_nobody"}, "no article 'a_nobody'; list_content shows"),
     ],
 )
-def test_an_import_has_one_source(ada: Client, arguments: dict[str, str], told: str) -> None:
+def test_an_import_must_have_one_source(ada: Client, arguments: dict[str, str], told: str) -> None:
     assert told in ada.refusal("import_content", **arguments)
 
 
-def test_a_preview_shows_what_a_platform_would_get(ada: Client, make: Make, website: str) -> None:
+def test_a_preview_shows_the_payload_for_the_platform(ada: Client, make: Make, website: str) -> None:
     id_ = make("Tea", "Hi <b onclick=x>there</b><script>x</script>", tags=["a"], meta_title="M")
     result = ada.call("preview_content", content_id=id_, website_id=website)
     assert "\nslug: tea\nmeta_title: M\ntags: a\nRemoved: " in result["content"][0]["text"]
@@ -222,7 +222,7 @@ def test_a_preview_shows_what_a_platform_would_get(ada: Client, make: Make, webs
     assert ada.data("preview_content", content_id=id_)["payload"] == {}
 
 
-def test_an_export_of_each_format(ada: Client, make: Make) -> None:
+def test_articles_are_exported_in_each_format(ada: Client, make: Make) -> None:
     id_ = make("Tea & “more” ]]>", "Some *text*.\n\n]]>", tags=["Drinks"], keyphrase="tea: the drink")
     make("Tea & “more” ]]>", "<p>Other</p>", body_format="html")
     files = {
@@ -246,7 +246,7 @@ def test_an_export_of_each_format(ada: Client, make: Make) -> None:
     assert partial["items"] == 1
 
 
-def test_exports_that_cannot_be_made_or_had(ada: Client, eve: Client, make: Make) -> None:
+def test_invalid_exports_are_refused(ada: Client, eve: Client, make: Make) -> None:
     assert "no articles to export" in ada.refusal("export_content")
     id_ = make("Tea")
     assert "has no article" in eve.refusal("export_content", content_ids=[id_])

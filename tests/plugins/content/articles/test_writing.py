@@ -15,7 +15,7 @@ def create(client: Client, **fields: Any) -> dict[str, Any]:
     return client.data("create_content", **{"title": "Good tea", "body": BODY, **fields})
 
 
-def test_an_article_is_stored_and_read_again(ada: Client) -> None:
+def test_an_article_is_created_and_read(ada: Client) -> None:
     article = create(ada, keyphrase="good tea", tags=["Drinks", "drinks", " Tea "], language="en_GB", meta_title="Tea!")
     assert article["slug"] == "good-tea"
     assert article["version"] == 1
@@ -30,7 +30,7 @@ def test_an_article_is_stored_and_read_again(ada: Client) -> None:
     assert (content["status"], content["score"], content["meta_title"]) == ("draft", None, "Tea!")
 
 
-def test_the_body_comes_in_every_form(ada: Client) -> None:
+def test_the_body_is_returned_in_every_format(ada: Client) -> None:
     id_ = create(ada, body="# Tea\n\nBoil <b onclick=x>it</b>.<script>alert(1)</script>\n")["content_id"]
     forms = {form: ada.data("get_content", content_id=id_, format=form)["body"] for form in ("html", "text")}
     assert forms["html"] == "<h1>Tea</h1>\n<p>Boil <b>it</b>.</p>\n"
@@ -40,7 +40,7 @@ def test_the_body_comes_in_every_form(ada: Client) -> None:
     assert ada.data("get_content", content_id=html, format="html")["body"] == "<h1>Tea</h1><p>Boil <em>it</em>.</p>"
 
 
-def test_the_same_request_makes_one_article(ada: Client, eve: Client) -> None:
+def test_repeating_a_request_creates_one_article(ada: Client, eve: Client) -> None:
     article = create(ada, client_request_id="r1")
     assert create(ada, client_request_id="r1") == article
     refused = ada.refusal("create_content", title="Another title", body=BODY, client_request_id="r1")
@@ -51,14 +51,14 @@ def test_the_same_request_makes_one_article(ada: Client, eve: Client) -> None:
     assert create(eve, client_request_id="r1")["content_id"] != article["content_id"]
 
 
-def test_the_same_request_many_times_at_once_makes_one_article(ada: Client) -> None:
+def test_concurrent_repeats_of_a_request_create_one_article(ada: Client) -> None:
     with ThreadPoolExecutor(6) as pool:
         ids = list(pool.map(lambda _: create(ada, client_request_id="same")["content_id"], range(6)))
     assert len(set(ids)) == 1
     assert len(ada.data("list_content")["items"]) == 1
 
 
-def test_articles_of_one_title_get_slugs_of_their_own_even_at_once(ada: Client) -> None:
+def test_concurrent_articles_with_the_same_title_get_different_slugs(ada: Client) -> None:
     with ThreadPoolExecutor(6) as pool:
         slugs = list(pool.map(lambda _: create(ada)["slug"], range(6)))
     assert sorted(slugs) == ["good-tea", *(f"good-tea-{number}" for number in range(2, 7))]
@@ -74,7 +74,7 @@ def test_articles_of_one_title_get_slugs_of_their_own_even_at_once(ada: Client) 
         ("🎉", "article"),
     ],
 )
-def test_slugs_in_any_script(ada: Client, title: str, slug: str) -> None:
+def test_slugs_are_created_in_any_script(ada: Client, title: str, slug: str) -> None:
     assert create(ada, title=title)["slug"] == slug
 
 
@@ -91,7 +91,7 @@ def test_slugs_follow_the_language_of_the_website(ada: Client) -> None:
     assert create(ada, title="Grüße", website_id=website)["slug"] == "gruesse"
 
 
-def test_a_change_makes_a_version(ada: Client) -> None:
+def test_a_change_creates_a_version(ada: Client) -> None:
     id_ = create(ada)["content_id"]
     updated = ada.data(
         "update_content",
@@ -105,7 +105,7 @@ def test_a_change_makes_a_version(ada: Client) -> None:
     assert "Then wait." in ada.data("get_content", content_id=id_, version=1)["body"]
 
 
-def test_a_change_that_changes_nothing_makes_no_version(ada: Client) -> None:
+def test_a_change_without_effect_creates_no_version(ada: Client) -> None:
     id_ = create(ada)["content_id"]
     updated = ada.data("update_content", content_id=id_, expected_version=1, fields={"title": "Good tea"})
     assert (updated["version"], updated["changed"]) == (1, [])
@@ -126,7 +126,7 @@ def test_an_old_version_is_refused_and_the_message_says_what_to_do(ada: Client) 
     assert ada.data("get_content", content_id=id_)["content"]["title"] == "Better tea"
 
 
-def test_of_two_changes_at_once_one_is_written(ada: Client) -> None:
+def test_of_several_concurrent_changes_one_is_written(ada: Client) -> None:
     id_ = create(ada)["content_id"]
 
     def change(number: int) -> bool:
@@ -147,13 +147,13 @@ def test_of_two_changes_at_once_one_is_written(ada: Client) -> None:
         ({"find": "water", "replace": "", "occurrence": 2}, "edits.0.occurrence: must be at most 1"),
     ],
 )
-def test_edits_that_cannot_be_made(ada: Client, edit: dict[str, Any], problem: str) -> None:
+def test_invalid_edits_are_refused(ada: Client, edit: dict[str, Any], problem: str) -> None:
     id_ = create(ada)["content_id"]
     assert problem in ada.refusal("update_content", content_id=id_, expected_version=1, edits=[edit])
     assert ada.data("get_content", content_id=id_)["body"] == BODY
 
 
-def test_edits_say_where(ada: Client) -> None:
+def test_edits_select_their_occurrences(ada: Client) -> None:
     id_ = create(ada, body="a b a b a")["content_id"]
     edits = [{"find": "a", "replace": "X", "occurrence": 2}, {"find": "b", "replace": "Y", "all": True}]
     ada.data("update_content", content_id=id_, expected_version=1, edits=edits)
@@ -174,7 +174,7 @@ def test_edits_say_where(ada: Client) -> None:
         ({"body": "> " * 200 + "x"}, "nested more than"),
     ],
 )
-def test_what_cannot_be_stored(ada: Client, fields: dict[str, Any], problem: str) -> None:
+def test_invalid_content_is_refused(ada: Client, fields: dict[str, Any], problem: str) -> None:
     text = ada.refusal("create_content", **{"title": "Tea", "body": BODY, **fields})
     assert problem in text
     assert ada.data("list_content")["items"] == []
@@ -193,7 +193,7 @@ def test_what_cannot_be_stored(ada: Client, fields: dict[str, Any], problem: str
         ({"body_format": "html"}, "fields.body_format: needs fields.body"),
     ],
 )
-def test_a_refused_change_names_the_parameter(ada: Client, fields: dict[str, Any], problem: str) -> None:
+def test_an_invalid_change_names_the_parameter(ada: Client, fields: dict[str, Any], problem: str) -> None:
     create(ada, title="Coffee")
     id_ = create(ada)["content_id"]
     assert problem in ada.refusal("update_content", content_id=id_, expected_version=1, fields=fields)
@@ -213,14 +213,14 @@ def test_an_article_of_two_megabytes_is_stored_and_read_in_parts(ada: Client) ->
     assert text == body
 
 
-def test_a_taken_slug_is_refused_with_one_that_is_free(ada: Client) -> None:
+def test_a_taken_slug_is_refused_with_a_free_one(ada: Client) -> None:
     first = create(ada)["content_id"]
     second = create(ada, title="Coffee")["content_id"]
     text = ada.refusal("update_content", content_id=second, expected_version=1, fields={"slug": "Good Tea"})
     assert f"good-tea is taken by the article {first}; good-tea-2 is free" in text
 
 
-def test_articles_of_others_do_not_exist(ada: Client, eve: Client) -> None:
+def test_articles_of_other_accounts_are_not_found(ada: Client, eve: Client) -> None:
     id_ = create(ada)["content_id"]
     for name, arguments in {
         "get_content": {},
@@ -230,7 +230,7 @@ def test_articles_of_others_do_not_exist(ada: Client, eve: Client) -> None:
     assert eve.data("list_content")["items"] == []
 
 
-def test_characters_that_show_nothing_are_kept(ada: Client) -> None:
+def test_invisible_characters_are_preserved(ada: Client) -> None:
     id_ = create(ada, title="Odd\u202e\u0007 title", body="\u2028\u0001 x")["content_id"]
     assert ada.data("get_content", content_id=id_)["body"] == "\u2028\u0001 x"
 

@@ -97,7 +97,7 @@ async def test_the_calendar_is_in_the_browsers_time_zone(browser: Browser, host:
     await context.close()
 
 
-async def test_the_browsers_time_zone_comes_before_that_of_the_websites(
+async def test_the_browsers_time_zone_takes_precedence_over_the_websites(
     browser: Browser, host: RunningHost, work: Work
 ) -> None:
     context = await signed_in(browser, host, work.client.user_id, timezone_id="Asia/Tokyo")
@@ -114,7 +114,7 @@ async def test_the_browsers_time_zone_comes_before_that_of_the_websites(
     await plain.close()
 
 
-async def test_on_a_phone_the_navigation_is_one_row(browser: Browser, host: RunningHost, work: Work) -> None:
+async def test_the_navigation_is_a_single_row_on_a_phone(browser: Browser, host: RunningHost, work: Work) -> None:
     context = await signed_in(browser, host, work.client.user_id, viewport={"width": 390, "height": 800})
     page = await context.new_page()
     for path in ("/dashboard", "/dashboard/websites", "/dashboard/account"):
@@ -129,7 +129,7 @@ async def test_on_a_phone_the_navigation_is_one_row(browser: Browser, host: Runn
     await context.close()
 
 
-async def test_a_person_finds_an_article_and_looks_at_everything(page: Page, host: RunningHost, work: Work) -> None:
+async def test_an_article_is_found_and_all_its_pages_are_visited(page: Page, host: RunningHost, work: Work) -> None:
     await page.goto(f"{host.url}/dashboard/articles")
     await page.get_by_label("Search").fill("starter")
     await page.get_by_label("Status").select_option(label="Published")
@@ -156,7 +156,7 @@ async def test_a_person_finds_an_article_and_looks_at_everything(page: Page, hos
     assert (version["y"], version["x"] < live["x"]) == (live["y"], True)
 
 
-async def test_a_short_article_is_seen_whole_enough_to_read(page: Page, host: RunningHost, work: Work) -> None:
+async def test_the_preview_of_a_short_article_is_tall_enough_to_read(page: Page, host: RunningHost, work: Work) -> None:
     rows = "".join(f"| part {number} | does |\n" for number in range(8))
     heights = []
     for title, body in (
@@ -192,7 +192,7 @@ async def test_a_version_is_compared_and_restored(page: Page, host: RunningHost,
     assert content["body"] == "Rye is dark.\n\nWheat is light."
 
 
-async def test_a_failed_publication_is_mended_and_taken_down(
+async def test_a_failed_publication_is_retried_and_taken_down(
     page: Page, host: RunningHost, work: Work, platform: StandInPlatform
 ) -> None:
     title = "Eight soups"
@@ -215,7 +215,7 @@ async def test_a_failed_publication_is_mended_and_taken_down(
     assert post["state"] == "trashed"
 
 
-async def test_an_idea_is_noted_and_done_in_the_calendar(page: Page, host: RunningHost, work: Work) -> None:
+async def test_an_idea_is_added_and_marked_as_done_in_the_calendar(page: Page, host: RunningHost, work: Work) -> None:
     await page.goto(f"{host.url}/dashboard/calendar?month={work.at:%Y-%m}")
     entry = page.get_by_role("table").get_by_role("link", name="Rye or wheat: which flour for which bread")
     await expect(entry).to_contain_text(f"{work.at.astimezone(ZoneInfo('Europe/Berlin')):%H:%M}")
@@ -229,7 +229,7 @@ async def test_an_idea_is_noted_and_done_in_the_calendar(page: Page, host: Runni
     await expect(page.get_by_text("Bread for breakfast")).to_have_count(0)
 
 
-async def test_an_article_goes_to_the_trash_only_after_a_second_look(page: Page, host: RunningHost, work: Work) -> None:
+async def test_trashing_an_article_needs_a_confirmation(page: Page, host: RunningHost, work: Work) -> None:
     article_id = (await asyncio.to_thread(lambda: work.client.data("create_content", title="Old", body="x")))[
         "content_id"
     ]
@@ -243,7 +243,7 @@ async def test_an_article_goes_to_the_trash_only_after_a_second_look(page: Page,
     await expect(page.get_by_role("status")).to_contain_text("back from the trash")
 
 
-async def test_links_of_a_menu_are_moved_with_the_keyboard(browser: Browser, host: RunningHost, work: Work) -> None:
+async def test_menu_links_are_reordered_with_the_keyboard(browser: Browser, host: RunningHost, work: Work) -> None:
     website = await asyncio.to_thread(work.client.data, "connect_website", platform="builtin", name="Menu blog")
     context = await signed_in(browser, host, work.client.user_id)
     page = await context.new_page()
@@ -269,7 +269,9 @@ async def test_links_of_a_menu_are_moved_with_the_keyboard(browser: Browser, hos
 
 
 @pytest.mark.parametrize("touch", [False, True], ids=["mouse on a desktop", "touch on a phone"])
-async def test_links_of_a_menu_are_dragged(browser: Browser, host: RunningHost, work: Work, *, touch: bool) -> None:
+async def test_menu_links_are_reordered_by_dragging(
+    browser: Browser, host: RunningHost, work: Work, *, touch: bool
+) -> None:
     website = await asyncio.to_thread(work.client.data, "connect_website", platform="builtin", name="Dragged menu")
     size = {"width": 390, "height": 844} if touch else {"width": 1280, "height": 800}
     context = await signed_in(browser, host, work.client.user_id)

@@ -68,7 +68,7 @@ async def tool(work: Work, name: str, **arguments: Any) -> Any:
     return await asyncio.to_thread(lambda: work.client.data(name, **arguments))
 
 
-async def test_an_article_is_written_with_a_preview_and_the_keyboard_alone(page: Page, work: Work) -> None:
+async def test_an_article_is_written_with_a_preview_using_only_the_keyboard(page: Page, work: Work) -> None:
     await page.goto(ARTICLES)
     await page.get_by_role("link", name="New article").press("Enter")
     await page.get_by_label("Title", exact=True).press_sequentially("Plum jam")
@@ -86,7 +86,7 @@ async def test_an_article_is_written_with_a_preview_and_the_keyboard_alone(page:
     assert article["body"].startswith("Plums are **sweet**.")
 
 
-async def test_columns_of_tables_are_aligned_as_they_will_be(page: Page) -> None:
+async def test_the_preview_aligns_table_columns(page: Page) -> None:
     await page.goto(f"{ARTICLES}/new/edit")
     await page.get_by_label("Text (Markdown)").fill("| Part | Wheels | Price |\n|---|:---:|---:|\n| Mill | 12 | 9 |\n")
     cells = page.frame_locator("iframe[title=Preview]").locator("th, td")
@@ -166,7 +166,7 @@ async def test_text_typed_after_a_stopped_submission_is_kept(page: Page, work: W
     await page.get_by_role("button", name="Discard it").click()
 
 
-async def test_a_draft_outlives_the_page_and_the_session(page: Page, host: RunningHost, work: Work) -> None:
+async def test_a_draft_survives_leaving_the_page_and_the_session(page: Page, host: RunningHost, work: Work) -> None:
     article_id = (await tool(work, "create_content", title="Pear jam", body="Pears."))["content_id"]
     await page.goto(f"{ARTICLES}/{article_id}/edit")
     await page.get_by_label("Text (Markdown)").fill("Pears, written for hours.")
@@ -192,7 +192,7 @@ async def test_a_draft_outlives_the_page_and_the_session(page: Page, host: Runni
     await expect(page.get_by_label("Text (Markdown)")).to_have_value("Pears, written for hours.")
 
 
-async def test_each_tab_has_a_draft_of_its_own(page: Page) -> None:
+async def test_each_tab_has_a_separate_draft(page: Page) -> None:
     """Two new articles are written at the same time; a crash keeps both, and neither appears in the wrong tab."""
     first, second = page, await page.context.new_page()
     for tab, title in ((first, "Rowan jelly"), (second, "Sloe gin")):
@@ -245,7 +245,7 @@ async def test_a_draft_of_an_older_version_is_offered(page: Page, work: Work) ->
     await expect(page.get_by_label("Text (Markdown)")).to_have_value("Medlars, bletted.")
 
 
-async def test_a_second_writer_is_shown_and_chosen(page: Page, work: Work) -> None:
+async def test_a_conflict_with_a_second_writer_is_shown_and_resolved(page: Page, work: Work) -> None:
     article_id = (await tool(work, "create_content", title="Fig jam", body="Figs.\n\nSugar."))["content_id"]
     await page.goto(f"{ARTICLES}/{article_id}/edit")
     await tool(
@@ -262,7 +262,7 @@ async def test_a_second_writer_is_shown_and_chosen(page: Page, work: Work) -> No
     await expect(page.get_by_text("Your unsaved text from")).to_be_hidden()
 
 
-async def test_too_long_a_text_is_not_sent_and_stays(page: Page) -> None:
+async def test_text_that_is_too_long_is_not_submitted_and_stays_in_the_form(page: Page) -> None:
     await page.goto(f"{ARTICLES}/new/edit")
     await page.get_by_label("Title", exact=True).fill("A book")
     await page.get_by_label("Text (Markdown)").evaluate(
@@ -275,7 +275,7 @@ async def test_too_long_a_text_is_not_sent_and_stays(page: Page) -> None:
     await expect(page.get_by_text("Not shown: the text is too long.")).to_be_visible()
 
 
-async def test_images_are_dropped_on_the_text(page: Page) -> None:
+async def test_images_can_be_dropped_on_the_text(page: Page) -> None:
     await page.goto(f"{ARTICLES}/new/edit")
     text = page.get_by_label("Text (Markdown)")
     await text.fill("Before.\n\n")
@@ -286,7 +286,7 @@ async def test_images_are_dropped_on_the_text(page: Page) -> None:
     await expect(image).to_have_js_property("naturalWidth", 8)
 
 
-async def test_saving_waits_for_the_images(page: Page, work: Work) -> None:
+async def test_saving_waits_for_image_uploads(page: Page, work: Work) -> None:
     article_id = (await tool(work, "create_content", title="Sloe jam", body="Sloes."))["content_id"]
     await page.goto(f"{ARTICLES}/{article_id}/edit")
     text, requested, go_on = page.get_by_label("Text (Markdown)"), asyncio.Event(), asyncio.Event()
@@ -317,7 +317,7 @@ async def test_saving_waits_for_the_images(page: Page, work: Work) -> None:
     )
 
 
-async def test_a_draft_has_no_place_for_an_image_that_was_not_uploaded(page: Page, work: Work) -> None:
+async def test_a_restored_draft_has_no_placeholder_for_an_unfinished_upload(page: Page, work: Work) -> None:
     article_id = (await tool(work, "create_content", title="Bilberry jam", body="Bilberries."))["content_id"]
     await page.goto(f"{ARTICLES}/{article_id}/edit")
     text = page.get_by_label("Text (Markdown)")
@@ -401,7 +401,7 @@ async def test_an_article_is_published_and_its_steps_are_followed(page: Page, wo
     await expect(page.get_by_role("heading", name="Apple jam")).to_be_visible()
 
 
-async def test_a_publication_is_followed_without_javascript(plain: Page, work: Work, platform: StandInPlatform) -> None:
+async def test_an_article_is_published_without_javascript(plain: Page, work: Work, platform: StandInPlatform) -> None:
     article_id = (await tool(work, "create_content", title="Cherry jam", body="Cherries."))["content_id"]
     await plain.goto(f"{ARTICLES}/{article_id}/publications/{work.other_site}")
     await plain.get_by_role("button", name="Publish now").click()
@@ -443,7 +443,7 @@ async def test_a_post_is_dragged_to_another_day(page: Page, work: Work) -> None:
 
 
 @pytest.mark.parametrize("down", [True, False], ids=["down", "up"])
-async def test_a_post_is_dragged_to_a_day_that_has_to_be_scrolled_to(page: Page, work: Work, down: bool) -> None:
+async def test_dragging_a_post_scrolls_to_a_day_outside_the_viewport(page: Page, work: Work, down: bool) -> None:
     begin, end = (4, 26) if down else (27, 3)
     title = f"Far jam {begin}"
     article_id, _ = await scheduled(work, title, begin)
@@ -477,7 +477,7 @@ async def test_a_post_is_dragged_to_a_day_that_has_to_be_scrolled_to(page: Page,
     assert (await planned(work, article_id)).startswith(f"{day_of(work, end)}T10:00:00")
 
 
-async def test_a_post_is_moved_and_published_without_a_mouse_and_javascript(plain: Page, work: Work) -> None:
+async def test_a_post_is_moved_and_published_with_the_keyboard_and_without_javascript(plain: Page, work: Work) -> None:
     article_id, _ = await scheduled(work, "Typed jam", 11)
     calendar = f"/dashboard/calendar?month={day_of(work, 1)[:7]}&tz=Europe/London"
     await plain.goto(calendar)
@@ -517,7 +517,7 @@ async def test_the_page_of_application_passwords_is_one_click_away(
     await context.close()
 
 
-async def test_the_accent_colour_is_picked_beside_its_field(page: Page, work: Work) -> None:
+async def test_the_colour_picker_and_the_accent_colour_field_stay_in_sync(page: Page, work: Work) -> None:
     await page.goto(f"/dashboard/websites/{work.site}")
     field, picker = page.get_by_label("Accent colour (optional)"), page.get_by_label("Pick: Accent colour")
     await expect(picker).to_have_value("#b9502a")  # the site's default colour while none is set

@@ -25,7 +25,7 @@ def blog(host: RunningHost, ada: Client) -> Blog:
     return Blog(host, ada)
 
 
-def test_lists_have_excerpts_that_are_made_where_none_was_written(blog: Blog) -> None:
+def test_lists_show_excerpts_generated_where_none_was_written(blog: Blog) -> None:
     blog.publish("Without", "The first paragraph says enough.\n\n" + "More words follow. " * 40)
     blog.publish("With", "A body.", excerpt="In short.")
     excerpts = [node.text() for node in blog.tree().css(".post-excerpt")]
@@ -34,7 +34,7 @@ def test_lists_have_excerpts_that_are_made_where_none_was_written(blog: Blog) ->
     assert excerpts[1].endswith("…")
 
 
-def test_code_in_an_excerpt_is_isolated_on_pages_alone(blog: Blog) -> None:
+def test_code_in_an_excerpt_is_isolated_only_on_pages(blog: Blog) -> None:
     code = "x" * 50
     url = blog.publish(
         "Cut", f"The first paragraph says enough, `a<b>()`, and then it is cut inside `{code} {code} {code}`."
@@ -49,7 +49,7 @@ def test_code_in_an_excerpt_is_isolated_on_pages_alone(blog: Blog) -> None:
     assert "enough, a<b>(), and then" in attribute_of(post, "meta[name=description]", "content")
 
 
-def test_tags_categories_and_authors_lead_to_their_posts(blog: Blog) -> None:
+def test_tags_categories_and_authors_link_to_their_posts(blog: Blog) -> None:
     blog.publish("On looms", tags=("Jacquard & co", "Müll"), categories=("History",), author="Ada Lovelace")
     url = blog.publish("On engines", tags=("jacquard & CO",), author="Ada Lovelace")
     blog.publish("Elsewhere", tags=("other",), author="Charles")
@@ -64,7 +64,7 @@ def test_tags_categories_and_authors_lead_to_their_posts(blog: Blog) -> None:
         assert blog.get(path).status_code == 404, path
 
 
-def test_a_post_that_is_taken_down_leaves_the_lists(blog: Blog, ada: Client) -> None:
+def test_an_unpublished_post_is_removed_from_lists(blog: Blog, ada: Client) -> None:
     blog.publish("Kept", "Steam.", tags=("steam",))
     blog.publish("Gone", "Steam.", tags=("steam", "only here"))
     (newest, *_) = ada.data("list_publications", website_id=blog.id)["publications"]
@@ -81,7 +81,7 @@ def test_the_archive_has_every_post_by_month(blog: Blog) -> None:
     assert len(tree.css(".month h2")) == 1
 
 
-def test_search_finds_what_readers_can_read_in_any_form_of_a_word(blog: Blog, ada: Client) -> None:
+def test_search_finds_visible_text_in_any_form_of_a_word(blog: Blog, ada: Client) -> None:
     blog.publish("Weaving", "The looms were loud.", language="en")
     blog.publish("Engines", "Steam and iron.", language="en")
     assert blog.titles("/search?q=loom") == ["Weaving"]
@@ -96,7 +96,7 @@ def test_search_finds_what_readers_can_read_in_any_form_of_a_word(blog: Blog, ad
     assert blog.titles("/search?q=looms") == ["Weaving"]
 
 
-def test_a_post_leads_to_its_neighbours_and_to_related_posts(blog: Blog) -> None:
+def test_a_post_links_to_its_neighbours_and_related_posts(blog: Blog) -> None:
     blog.publish("First", tags=("steam",))
     url = blog.publish("Second", tags=("steam",))
     blog.publish("Third", tags=("iron",))
@@ -107,7 +107,7 @@ def test_a_post_leads_to_its_neighbours_and_to_related_posts(blog: Blog) -> None
     assert [node.text() for node in tree.css(".more-posts .post-title")] == ["First"]
 
 
-def test_a_page_is_in_the_menu_and_in_no_list(blog: Blog, ada: Client) -> None:
+def test_a_page_is_in_the_menu_but_not_in_lists(blog: Blog, ada: Client) -> None:
     blog.publish("A post", tags=("x",))
     url = blog.publish("Imprint", "Responsible: Ada.", options={"kind": "page"}, tags=("x",))
     assert httpx.get(url).status_code == 200
@@ -132,7 +132,7 @@ def test_a_live_post_whose_update_failed_is_not_reported_as_published_nowhere(bl
     assert "published at: the latest attempt to publish failed or is in progress; list_publications shows it" in text
 
 
-def test_images_come_in_sizes_and_go_with_their_post(blog: Blog) -> None:
+def test_images_have_several_sizes_and_are_deleted_with_their_post(blog: Blog) -> None:
     url = blog.post_with_images("Wheels", wheel())
     tree = LexborHTMLParser(httpx.get(url).text)
     body, cover = tree.css_first(".prose img"), tree.css_first(".post-image")
@@ -158,7 +158,7 @@ def test_images_come_in_sizes_and_go_with_their_post(blog: Blog) -> None:
     assert {httpx.get(urljoin(url, source)).status_code for source in (original, *copies.values())} == {404}
 
 
-def test_every_feed_can_be_read(blog: Blog) -> None:
+def test_every_feed_can_be_parsed(blog: Blog) -> None:
     blog.set(language="en", description="Notes & more.")
     url = blog.publish(
         "Looms & <wheels>", "Text with [a link](/about) ]]> \x0b.", author="Ada", tags=("A&B",), excerpt="In short."
@@ -195,12 +195,12 @@ def test_the_interface_and_dates_are_in_the_language_of_the_article(blog: Blog) 
     assert attribute_of(swahili, "footer", "lang") == "en"
 
 
-def test_there_are_words_for_many_languages() -> None:
+def test_many_languages_have_translations() -> None:
     assert languages() >= {"ar", "de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt", "zh"}
     assert wording("pl").say("posts", n=3) == "3 wpisy"
 
 
-def test_a_site_has_its_own_look(blog: Blog) -> None:
+def test_the_appearance_of_a_site_can_be_changed(blog: Blog) -> None:
     tree = blog.tree()
     icon = attribute_of(tree, "link[rel=icon]", "href")
     assert attribute_of(tree, ".brand img", "src") == icon
@@ -248,7 +248,7 @@ def test_a_site_has_its_own_look(blog: Blog) -> None:
         ("menu", [{"label": "x"}], "settings.menu.0.url"),
     ],
 )
-def test_a_wrong_setting_is_named(blog: Blog, ada: Client, setting: str, value: Any, told: str) -> None:
+def test_an_invalid_setting_is_named(blog: Blog, ada: Client, setting: str, value: Any, told: str) -> None:
     refusal = ada.refusal("update_website_settings", website_id=blog.id, settings={setting: value})
     assert f"settings.{setting}" in refusal
     assert told in refusal
@@ -257,7 +257,7 @@ def test_a_wrong_setting_is_named(blog: Blog, ada: Client, setting: str, value: 
 @pytest.mark.parametrize("theme", ["classic", "modern", "magazine"])
 @pytest.mark.parametrize("accent", ["", "#ffee00", "#000000", "#7f7f7f"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_has_enough_contrast(theme: str, accent: str, scheme: str) -> None:
+def test_all_text_has_enough_contrast(theme: str, accent: str, scheme: str) -> None:
     rules = style(theme, scheme, accent)[0].decode().rpartition(":root{")[2]
     tokens = dict(
         declaration.removeprefix("--").split(":") for declaration in rules.strip().rstrip("}").rstrip(";").split(";")

@@ -45,7 +45,7 @@ def domain(names: DomainNames) -> Iterator[str]:
     names.here.discard(name)
 
 
-def test_a_site_is_at_its_domain_with_all_that_it_links_to(
+def test_a_site_on_its_domain_links_only_to_the_domain(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
     publication = site.publish(
@@ -88,7 +88,7 @@ def test_a_site_is_at_its_domain_with_all_that_it_links_to(
     assert f"Sitemap: {url}/sitemap.xml" in ask(f"{host.url}/robots.txt", host=host).text
 
 
-def test_old_urls_of_pages_lead_to_the_domain_in_one_step(
+def test_old_page_urls_redirect_to_the_domain_in_one_step(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
     site.publish(slug="old")
@@ -117,7 +117,7 @@ def test_old_urls_of_pages_lead_to_the_domain_in_one_step(
     assert site.get("/style.css").status_code == 200
 
 
-def test_images_are_at_the_domain_and_stay_at_their_old_urls(
+def test_images_are_served_from_the_domain_and_from_their_old_urls(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
     image = io.BytesIO()
@@ -137,7 +137,7 @@ def test_images_are_at_the_domain_and_stay_at_their_old_urls(
     assert ask(f"{host.url}{old}", host=host).content == image.getvalue()
 
 
-def test_without_its_domain_a_site_is_where_it_was(
+def test_without_its_domain_a_site_is_at_its_old_url(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
     site.publish(slug="post")
@@ -152,7 +152,7 @@ def test_without_its_domain_a_site_is_where_it_was(
     assert wait_for(f"{url}/post", 404, host=host).headers["content-type"] != "text/html; charset=utf-8"
 
 
-def test_a_domain_is_in_use_as_soon_as_it_is_proven_and_until_it_is_removed(
+def test_a_domain_is_active_from_its_verification_until_its_removal(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
     site.publish(slug="post")
@@ -165,7 +165,7 @@ def test_a_domain_is_in_use_as_soon_as_it_is_proven_and_until_it_is_removed(
     assert ask(f"{url}/post", host=host).status_code == 404
 
 
-def test_a_domain_waits_until_it_leads_here(
+def test_a_domain_is_pending_until_it_points_to_this_server(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
     result = ada.data("update_website_settings", website_id=site.id, settings={"domain": domain.upper()})
@@ -182,7 +182,7 @@ def test_a_domain_waits_until_it_leads_here(
     assert site.get().status_code == 301
 
 
-def test_a_domain_is_looked_for_once_a_day_after_its_first_three_days(
+def test_a_pending_domain_is_checked_once_a_day_after_three_days(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
     ada.data("update_website_settings", website_id=site.id, settings={"domain": domain})
@@ -208,7 +208,7 @@ def checked_before(host: RunningHost, website_id: str, *, hours: int) -> None:
     host.run(changed())
 
 
-def test_a_proxy_asks_which_domains_it_may_have_certificates_for(
+def test_a_proxy_can_check_which_domains_may_have_certificates(
     host: RunningHost, names: DomainNames, ada: Client, site: Site, domain: str
 ) -> None:
     url = f"{host.url}/.well-known/pressroom-domain"

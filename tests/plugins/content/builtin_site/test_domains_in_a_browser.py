@@ -33,7 +33,7 @@ def violations(page: Page) -> list[str]:
     ]
 
 
-def test_an_owner_gives_a_blog_its_domain_and_takes_it_away(host: RunningHost, ada: Client) -> None:
+def test_an_owner_adds_and_removes_the_domain_of_a_blog(host: RunningHost, ada: Client) -> None:
     names, site = DomainNames(host), Site(host, ada, "Notes on engines", description="Wheels and cards.")
     site.publish("The first note", "Some words with [a link](/about).", slug="first")
     with BrowserWithoutScreen(host) as signed_in:

@@ -14,7 +14,7 @@ from support.publishing_world import configuration, world
 from support.standin_plugin import distribution
 
 
-async def test_what_readers_get(tmp_path: Path) -> None:
+async def test_the_published_page_matches_the_documented_fidelity(tmp_path: Path) -> None:
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(configuration({}), tmp_path / "data")) as plugin:
             publication = await publish_everything(plugin, "builtin", "", {})
@@ -23,7 +23,7 @@ async def test_what_readers_get(tmp_path: Path) -> None:
             compare(notes, builtin_connector(plugin), "content/src/pressroom_content/builtin_site/connector.py")
 
 
-async def test_a_long_article_arrives_whole(tmp_path: Path) -> None:
+async def test_a_long_article_is_published_completely(tmp_path: Path) -> None:
     config = configuration({})
     with on_path(distribution(tmp_path / "site")):
         async with world(settings_for_test(config, tmp_path / "data")) as plugin:

@@ -55,7 +55,7 @@ def violations(page: Page) -> list[str]:
     ]
 
 
-def test_pages_are_accessible_and_fit(browser: Browser, host: RunningHost, ada: Client) -> None:
+def test_pages_are_accessible_and_fit_the_screen(browser: Browser, host: RunningHost, ada: Client) -> None:
     website = ada.data("connect_website", platform="builtin", name="Notes on engines and other machines")
     articles = Articles(ada.plugin)
     url = ""
@@ -101,7 +101,7 @@ def test_pages_are_accessible_and_fit(browser: Browser, host: RunningHost, ada: 
         assert [complaint for complaint in complaints if "404" not in complaint] == []
 
 
-def test_nothing_is_cut_off_on_paper(browser: Browser, host: RunningHost, ada: Client) -> None:
+def test_nothing_is_cut_off_in_print(browser: Browser, host: RunningHost, ada: Client) -> None:
     blog = Blog(host, ada)
     long = f"https://example.org/{'a' * 200}"
     post = blog.publish("Printed", f"| Part | Source |\n|---|---|\n| Mill | {long} |\n\n```\n{long}\n```\n")
@@ -113,7 +113,7 @@ def test_nothing_is_cut_off_on_paper(browser: Browser, host: RunningHost, ada: C
         assert page.locator(".prose pre, .prose .scroll").evaluate_all(cut_off) == []
 
 
-def test_every_theme_is_accessible_and_fits(browser: Browser, host: RunningHost, ada: Client) -> None:
+def test_every_theme_is_accessible_and_fits_the_screen(browser: Browser, host: RunningHost, ada: Client) -> None:
     blog = Blog(host, ada, description="Notes on engines.")
     post = blog.publish("The engine that was never built", BODY, tags=("engines",), author="Ada", language="ar")
     cover = blog.post_with_images("Wheels", wheel())
@@ -203,7 +203,7 @@ _DATE_EDGES = f"""node => {{{_RANGE}
 }}"""
 
 
-def test_a_phone_loads_images_no_larger_than_it_shows(browser: Browser, host: RunningHost, ada: Client) -> None:
+def test_a_phone_loads_images_of_a_suitable_size(browser: Browser, host: RunningHost, ada: Client) -> None:
     url = Blog(host, ada).post_with_images("Wheels", wheel())
     with browser.new_page(viewport={"width": 412, "height": 800}, device_scale_factor=1.75) as page:
         page.goto(url)

@@ -54,7 +54,7 @@ def site(host: RunningHost, ada: Client) -> Site:
     return Site(host, ada, "Ada writes", description="Notes on engines.", language="en-GB")
 
 
-def test_a_post_says_what_it_is(site: Site) -> None:
+def test_a_post_has_complete_metadata(site: Site) -> None:
     publication = site.publish(
         "Café notes", "Some **words**.", author="Ada Lovelace", tags=("engines",), excerpt="In short."
     )
@@ -108,7 +108,9 @@ def test_the_image_of_a_japanese_post_shows_its_title(host: RunningHost, site: S
     assert card_of(publication["url"]) == ("日本の庭", drawn(host, title="日本の庭", siteName="Ada writes"))
 
 
-def test_a_title_that_no_font_has_gives_way_to_the_name_of_the_site(host: RunningHost, site: Site, ada: Client) -> None:
+def test_a_title_missing_from_every_font_is_replaced_by_the_site_name(
+    host: RunningHost, site: Site, ada: Client
+) -> None:
     publication = site.publish(ETHIOPIC, slug="ethiopic")
     (warning,) = publication["warnings"]
     assert warning == (
@@ -120,14 +122,14 @@ def test_a_title_that_no_font_has_gives_way_to_the_name_of_the_site(host: Runnin
     assert dry_run["warnings"] == publication["warnings"]
 
 
-def test_an_author_that_no_font_has_is_left_out_of_the_image(host: RunningHost, site: Site) -> None:
+def test_an_author_missing_from_every_font_is_omitted_from_the_image(host: RunningHost, site: Site) -> None:
     publication = site.publish("Looms", slug="looms", author=ETHIOPIC)
     (warning,) = publication["warnings"]
     assert warning.startswith("the post's image for link previews leaves out the author: ")
     assert card_of(publication["url"]) == ("Looms", drawn(host, title="Looms", siteName="Ada writes"))
 
 
-def test_a_site_that_no_font_can_name_has_no_image(host: RunningHost, ada: Client) -> None:
+def test_a_site_name_missing_from_every_font_results_in_no_image(host: RunningHost, ada: Client) -> None:
     site = Site(host, ada, ETHIOPIC)
     publication = site.publish(ETHIOPIC, slug="nothing")
     (warning,) = publication["warnings"]
@@ -138,7 +140,7 @@ def test_a_site_that_no_font_can_name_has_no_image(host: RunningHost, ada: Clien
     assert site.get("/cards/nothing.png").status_code == 404
 
 
-def test_a_post_has_a_twin_in_markdown_and_one_as_text(site: Site, ada: Client) -> None:
+def test_a_post_has_markdown_and_text_versions(site: Site, ada: Client) -> None:
     publication = site.publish("On looms", "Some **words**.", slug="über-looms")
     page = httpx.get(publication["url"])
     twin = attribute_of(LexborHTMLParser(page.text), "link[type='text/markdown']", "href")
@@ -149,14 +151,14 @@ def test_a_post_has_a_twin_in_markdown_and_one_as_text(site: Site, ada: Client) 
     assert httpx.get(twin).status_code == 410
 
 
-def test_a_page_that_did_not_change_is_not_sent_again(site: Site) -> None:
+def test_an_unchanged_page_is_not_sent_again(site: Site) -> None:
     site.publish()
     first = site.get("/hello-world")
     repeated = site.get("/hello-world", **{"If-None-Match": first.headers["etag"]})
     assert (repeated.status_code, repeated.content) == (304, b"")
 
 
-def test_feed_and_site_map(site: Site) -> None:
+def test_the_feed_and_the_sitemap(site: Site) -> None:
     urls = [
         site.publish(f"Post {number} & more", "<p>Text ]]&gt; here</p>", body_format="html")["url"]
         for number in range(3)
@@ -167,7 +169,7 @@ def test_feed_and_site_map(site: Site) -> None:
     assert locations(site, "/sitemap.xml") == [site.url, *urls[::-1]]
 
 
-def test_the_site_map_of_many_posts_comes_in_parts(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_sitemap_is_split_into_parts(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     urls = {site.publish(f"Post {number}", tags=(f"tag {number}", "all"))["url"] for number in range(5)}
     all_urls = locations(site, "/sitemap.xml")
     monkeypatch.setattr(list_pages, "MAX_POSTS", 2)
@@ -191,7 +193,7 @@ def locations(site: Site, path: str) -> list[str]:
     return [node.text or "" for node in ET.fromstring(site.get(path).content).iter(f"{space}loc")]
 
 
-def test_hostile_texts_are_texts(host: RunningHost, ada: Client) -> None:
+def test_hostile_text_is_escaped(host: RunningHost, ada: Client) -> None:
     site = Site(host, ada, HOSTILE, description=HOSTILE, author=HOSTILE)
     publication = site.publish(HOSTILE, f"# {HOSTILE}\n\n<script>alert(1)</script>", excerpt=HOSTILE, tags=(HOSTILE,))
     for url in (publication["url"], site.url):
@@ -215,7 +217,7 @@ def test_many_posts_are_paged(site: Site) -> None:
         assert site.get(f"?page={page}").status_code == 404
 
 
-def test_what_is_not_there_says_so(site: Site, host: RunningHost) -> None:
+def test_a_missing_page_is_a_404(site: Site, host: RunningHost) -> None:
     response = site.get("/nothing")
     assert response.status_code == 404
     assert "Page not found" in response.text
@@ -226,7 +228,7 @@ def test_what_is_not_there_says_so(site: Site, host: RunningHost) -> None:
     assert httpx.get(f"{host.url}/sites/static/secrets.css").status_code == 404
 
 
-def test_a_url_that_only_begins_like_that_of_a_page_is_not_there(site: Site, host: RunningHost, ada: Client) -> None:
+def test_a_url_with_only_a_prefix_of_a_page_is_a_404(site: Site, host: RunningHost, ada: Client) -> None:
     slug, tag = "long-" * 39 + "tails", "x" * 200
     site.publish(slug=slug, tags=(tag,))
     with_rule = Site(host, ada, "Ada redirects")
@@ -238,7 +240,7 @@ def test_a_url_that_only_begins_like_that_of_a_page_is_not_there(site: Site, hos
         assert (blog.get(path).status_code in {200, 301}, blog.get(longer).status_code) == (True, 404), path
 
 
-def test_a_new_address_leaves_a_redirect_behind(site: Site, host: RunningHost, ada: Client) -> None:
+def test_a_changed_slug_leaves_a_redirect(site: Site, host: RunningHost, ada: Client) -> None:
     publication = site.publish("First", slug="first")
     host.run(Articles(ada.plugin).update(ada.user_id, site.content, 1, changes={"slug": "second"}))
     pair = {"content_id": site.content, "website_id": site.id}
@@ -252,7 +254,7 @@ def test_a_new_address_leaves_a_redirect_behind(site: Site, host: RunningHost, a
     assert site.get("/second").headers["location"] == f"{site.url}/first"
 
 
-def test_slugs_in_any_script_and_slugs_that_are_taken(site: Site, ada: Client, host: RunningHost) -> None:
+def test_slugs_may_be_in_any_script_and_taken_slugs_are_refused(site: Site, ada: Client, host: RunningHost) -> None:
     publication = site.publish("日本語の記事", slug="日本語の記事")
     assert httpx.get(publication["url"]).status_code == 200
     other = host.run(
@@ -267,7 +269,7 @@ def test_slugs_in_any_script_and_slugs_that_are_taken(site: Site, ada: Client, h
         )
 
 
-def test_two_sites_of_one_name_have_two_addresses(host: RunningHost, ada: Client, eve: Client) -> None:
+def test_two_sites_with_the_same_name_have_different_urls(host: RunningHost, ada: Client, eve: Client) -> None:
     first, second = Site(host, ada, "The same"), Site(host, eve, "The same")
     assert first.url != second.url
     assert Site(host, ada, "static").url.endswith("/sites/static-site")
@@ -279,7 +281,7 @@ def test_posts_stay_online_when_the_site_is_disconnected(site: Site, ada: Client
     assert httpx.get(publication["url"]).status_code == 200
 
 
-def test_a_site_is_deleted_with_its_posts_also_after_it_was_disconnected(site: Site, ada: Client, eve: Client) -> None:
+def test_a_disconnected_site_can_be_deleted_with_its_posts(site: Site, ada: Client, eve: Client) -> None:
     publication = site.publish("Mine alone")
     for _ in range(2):
         assert ada.data("disconnect_website", website_id=site.id, confirm=True)["kept_publications"] == 1
@@ -320,7 +322,7 @@ keep <this> as it is
 """
 
 
-def test_code_is_highlighted_and_stays_what_it_is(site: Site) -> None:
+def test_code_is_highlighted_and_its_text_is_unchanged(site: Site) -> None:
     publication = site.publish("On code", CODE)
     tree = LexborHTMLParser(httpx.get(publication["url"]).text)
     known, unknown = tree.css(".prose pre code")
@@ -332,7 +334,7 @@ def test_code_is_highlighted_and_stays_what_it_is(site: Site) -> None:
     assert publication["warnings"] == []
 
 
-def test_code_that_was_not_highlighted_in_time_is_later(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_not_highlighted_in_time_is_highlighted_later(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     block = "def greet(name): return name[0]\n" * 1_500
     long = f"```python\n{block}```\n\n" * 4
     monkeypatch.setattr(bodies, "_TRY_AGAIN", 0.0)

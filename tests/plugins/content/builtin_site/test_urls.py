@@ -42,7 +42,7 @@ def move(site: Site, host: RunningHost, client: Client, version: int, slug: str)
     client.data("publish_content", content_id=site.content, website_id=site.id)
 
 
-def test_robots_txt_names_the_sitemaps_of_sites_that_show_something(host: RunningHost, ada: Client) -> None:
+def test_robots_txt_lists_the_sitemaps_of_sites_with_content(host: RunningHost, ada: Client) -> None:
     empty, site = Site(host, ada, "Nothing yet"), Site(host, ada, "Something")
     site.publish()
     robots = site.get("/robots.txt")
@@ -56,7 +56,7 @@ def test_robots_txt_names_the_sitemaps_of_sites_that_show_something(host: Runnin
 
 
 @pytest.mark.parametrize("mode", ["draft", "trash", "delete"])
-def test_a_page_that_was_taken_down_is_gone_with_its_twins(site: Site, ada: Client, mode: str) -> None:
+def test_an_unpublished_page_and_its_text_versions_are_410(site: Site, ada: Client, mode: str) -> None:
     publication = site.publish(slug="here")
     assert statuses(site, "here") == [200, 200, 200]
     assert statuses(site, "never") == [404, 404, 404]
@@ -68,14 +68,14 @@ def test_a_page_that_was_taken_down_is_gone_with_its_twins(site: Site, ada: Clie
     assert statuses(site, "here") == [200, 200, 200]
 
 
-def test_a_draft_and_a_scheduled_post_never_were(site: Site, ada: Client) -> None:
+def test_a_draft_and_a_scheduled_post_are_404(site: Site, ada: Client) -> None:
     for slug, options in (("draft", {"mode": "draft"}), ("later", {"publish_at": LATER.isoformat()})):
         article = ada.data("create_content", title="Soon", body="Words.", slug=slug)
         ada.data("publish_content", content_id=article["content_id"], website_id=site.id, **options)
         assert statuses(site, slug) == [404, 404, 404]
 
 
-def test_a_schedule_that_was_cancelled_leaves_no_date_in_the_future(site: Site, ada: Client) -> None:
+def test_a_cancelled_schedule_leaves_no_future_date(site: Site, ada: Client) -> None:
     id_ = ada.data("create_content", title="Soon", body="Words.", slug="soon")["content_id"]
     pair = {"content_id": id_, "website_id": site.id}
     publication = ada.data("publish_content", **pair, publish_at=LATER.isoformat())
@@ -87,7 +87,7 @@ def test_a_schedule_that_was_cancelled_leaves_no_date_in_the_future(site: Site, 
     assert f"{LATER:%b %Y}" not in site.get("/feed.xml").text
 
 
-def test_redirects_take_one_step_for_pages_and_twins(site: Site, host: RunningHost, ada: Client) -> None:
+def test_pages_and_their_text_versions_redirect_in_one_step(site: Site, host: RunningHost, ada: Client) -> None:
     site.publish(slug="a")
     for version, slug in enumerate(("b", "c", "d"), 1):
         move(site, host, ada, version, slug)
@@ -106,7 +106,7 @@ def test_redirects_take_one_step_for_pages_and_twins(site: Site, host: RunningHo
     assert {site.get(f"/{old}").headers["location"] for old in "acd"} == {f"{site.url}/b"}
 
 
-def test_a_new_post_takes_an_old_slug(site: Site, host: RunningHost, ada: Client) -> None:
+def test_a_new_post_can_use_an_old_slug(site: Site, host: RunningHost, ada: Client) -> None:
     site.publish("First", slug="old")
     move(site, host, ada, 1, "new")
     second = site.publish("Second", "Other words.", slug="old")
@@ -116,7 +116,7 @@ def test_a_new_post_takes_an_old_slug(site: Site, host: RunningHost, ada: Client
     assert statuses(site, "old") == [410, 410, 410]
 
 
-def test_redirects_in_a_chain_take_one_step_and_those_in_a_loop_none(
+def test_redirect_chains_are_resolved_in_one_step_and_loops_are_not_followed(
     site: Site, host: RunningHost, ada: Client
 ) -> None:
     site.publish(slug="end")
@@ -130,7 +130,7 @@ def test_redirects_in_a_chain_take_one_step_and_those_in_a_loop_none(
     assert statuses(site, "one") == [404, 404, 404]
 
 
-def test_redirects_to_every_kind_of_page_of_a_site_are_sound(site: Site, ada: Client) -> None:
+def test_redirects_to_every_kind_of_page_are_checked_correctly(site: Site, ada: Client) -> None:
     site.publish(slug="post", tags=("a b",), categories=("c",), author="Ada")
     sound = ["/", "/post", "/post.md", "/post/llms.txt", "/cards/post.png", "/archive", "/search?q=words", "/tags/a-b",
              "/categories/c", "/authors/ada", "/feed.xml", "/atom.xml", "/feed.json", "/sitemap.xml", "/robots.txt",
@@ -154,7 +154,7 @@ async def _changed_long_ago(client: Client) -> None:
             await session.execute(statement.execution_options(synchronize_session=False))
 
 
-def test_conditions_follow_their_order(site: Site, host: RunningHost, ada: Client) -> None:
+def test_conditional_headers_are_evaluated_in_order(site: Site, host: RunningHost, ada: Client) -> None:
     site.publish("Hello world", "Some words. " * 200)
     host.run(_changed_long_ago(ada))
     for path in ("", "/hello-world", "/hello-world.md", "/hello-world/llms.txt", "/feed.xml", "/sitemap.xml"):
@@ -180,7 +180,7 @@ def test_conditions_follow_their_order(site: Site, host: RunningHost, ada: Clien
         assert (head.status_code, head.headers["last-modified"], head.content) == (200, modified, b"")
 
 
-def test_a_change_within_the_second_of_the_last_one_is_noticed(site: Site, ada: Client) -> None:
+def test_two_changes_within_a_second_are_distinguished(site: Site, ada: Client) -> None:
     site.publish("Hello world")
     for description in ("One.", "Two.", "Three."):
         modified = site.get().headers["last-modified"]
@@ -189,7 +189,7 @@ def test_a_change_within_the_second_of_the_last_one_is_noticed(site: Site, ada: 
         assert (changed.status_code, description in changed.text) == (200, True)
 
 
-def test_what_is_public_is_compressed(site: Site) -> None:
+def test_public_pages_are_compressed(site: Site) -> None:
     site.publish("Hello world", "Some words. " * 200)
     for path in ("", "/hello-world", "/hello-world.md", "/hello-world/llms.txt", "/feed.xml"):
         with httpx.stream("GET", f"{site.url}{path}", headers={"accept-encoding": "gzip"}) as response:
@@ -199,7 +199,7 @@ def test_what_is_public_is_compressed(site: Site) -> None:
         assert len(gzip.decompress(sent)) > len(sent)
 
 
-def test_descriptions_are_made_of_the_text_and_never_of_the_title(site: Site) -> None:
+def test_descriptions_are_generated_from_the_text_not_the_title(site: Site) -> None:
     long = "The loom wove silk from punched cards, a hundred years before anybody called that a program. " * 3
     cases: list[tuple[dict[str, Any], str]] = [
         ({"body": f"# A heading\n\n{long}"}, "The loom wove silk from punched cards"),
@@ -228,7 +228,7 @@ def test_descriptions_are_made_of_the_text_and_never_of_the_title(site: Site) ->
     assert [page.css_first("h1").text() for page in pages] == ["Ada moves", "Ada moves, page 2"]  # type: ignore[union-attr]
 
 
-def test_a_list_of_few_posts_says_more_of_them_than_their_titles(host: RunningHost, ada: Client) -> None:
+def test_the_description_of_a_short_list_includes_text_of_its_posts(host: RunningHost, ada: Client) -> None:
     site = Site(host, ada, "Looms")
     site.publish(
         "Silk", "The loom wove silk from punched cards, a hundred years before the first program.", tags=("x",)
@@ -243,7 +243,7 @@ def test_a_list_of_few_posts_says_more_of_them_than_their_titles(host: RunningHo
     assert all(50 < len(description) <= MAX_WIDTH for description in descriptions)
 
 
-def test_descriptions_are_cut_between_words() -> None:
+def test_descriptions_are_truncated_between_words() -> None:
     text = "Wheels within wheels " * 40
     cut = shortened(text)
     assert cut.endswith("\N{HORIZONTAL ELLIPSIS}")
@@ -269,7 +269,7 @@ def _post(marker: str, *images: RemoteMedia, featured: RemoteMedia | None = None
     return Post(marker=marker, title=marker, slug=marker, html=html, markdown=html, featured=featured)
 
 
-def test_a_file_is_kept_once_and_goes_with_its_last_use(site: Site, host: RunningHost, ada: Client) -> None:
+def test_a_file_is_stored_once_and_deleted_with_its_last_use(site: Site, host: RunningHost, ada: Client) -> None:
     def status(media: RemoteMedia) -> int:
         return httpx.get(f"{host.url}{media.url}").status_code
 

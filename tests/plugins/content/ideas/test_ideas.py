@@ -20,7 +20,7 @@ def test_ideas_are_saved_changed_and_listed(ada: Client, eve: Client) -> None:
     assert "has no idea" in eve.refusal("save_content_idea", idea_id=tea["idea_id"], notes="x")
 
 
-def test_the_same_idea_is_not_doubled(ada: Client) -> None:
+def test_a_repeated_idea_is_not_duplicated(ada: Client) -> None:
     first = ada.data("save_content_idea", title="Tea", notes="a")["idea"]
     second = ada.data("save_content_idea", title="Tea", notes="b")["idea"]
     assert (second["idea_id"], second["notes"]) == (first["idea_id"], "b")
@@ -28,7 +28,7 @@ def test_the_same_idea_is_not_doubled(ada: Client) -> None:
     assert ada.data("save_content_idea", title="Tea")["idea"]["idea_id"] != first["idea_id"]
 
 
-def test_what_is_no_idea(ada: Client) -> None:
+def test_invalid_ideas_are_refused(ada: Client) -> None:
     assert "title" in ada.refusal("save_content_idea")
     assert "must say what the idea is" in ada.refusal("save_content_idea", notes="only notes")
     assert "must be a day" in ada.refusal("save_content_idea", title="x", due="2026-02-30")
@@ -36,7 +36,7 @@ def test_what_is_no_idea(ada: Client) -> None:
     assert "must say what the idea is" in ada.refusal("save_content_idea", idea_id=idea_id, title="")
 
 
-def test_an_idea_can_be_for_a_website(ada: Client, eve: Client) -> None:
+def test_an_idea_can_belong_to_a_website(ada: Client, eve: Client) -> None:
     first, second = (
         ada.data("connect_website", platform="builtin", name=name)["website_id"] for name in ("One", "Two")
     )

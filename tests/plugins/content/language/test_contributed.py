@@ -84,26 +84,26 @@ def check_of(result: dict[str, Any], id_: str) -> dict[str, Any]:
     return dict(check)
 
 
-def test_an_article_is_judged_by_the_rules_of_the_plugin(ada: Client) -> None:
+def test_an_article_is_checked_by_the_rules_of_the_plugin(ada: Client) -> None:
     result = judged(ada, body=TEXT * 12)
     assert not [note for note in result["notes"] if "rules" in note]
     for id_ in ("reading_ease", "passive_voice", "transition_words"):
         assert check_of(result, id_)["status"] != "skipped", id_
 
 
-def test_a_keyphrase_is_found_in_forms_that_only_the_stemmer_knows(ada: Client) -> None:
+def test_the_plugins_stemmer_finds_inflected_keyphrases(ada: Client) -> None:
     check = check_of(judged(ada, body="Niaj panoj estas bonaj. Bonan panon ĉiu ŝatas."), "keyphrase_in_intro")
     assert check["status"] == "good"
 
 
-def test_an_article_that_is_stored_is_judged_so_too(ada: Client) -> None:
+def test_a_stored_article_is_checked_in_its_language(ada: Client) -> None:
     article = ada.data("create_content", title="Bona pano", body=TEXT, language="eo-FR", keyphrase="bona pano")
     result = ada.data("check_blog_seo", content_id=article["content_id"])
     assert result["language"] == "eo"
     assert check_of(result, "reading_ease")["status"] != "skipped"
 
 
-def test_a_website_can_be_in_the_language(ada: Client) -> None:
+def test_a_website_can_use_the_language(ada: Client) -> None:
     website = ada.data("connect_website", platform="builtin", name="Notoj")["website_id"]
     ada.data("update_website_settings", website_id=website, settings={"language": "eo"})
     result = judged(ada, language=None, website_id=website)
@@ -118,7 +118,7 @@ def test_for_other_languages_those_with_rules_are_listed(ada: Client) -> None:
     assert "de, en, eo, es" in note
 
 
-def test_the_built_in_languages_stay_as_they_are(ada: Client) -> None:
+def test_the_built_in_languages_are_unaffected(ada: Client) -> None:
     body = "Good breads need time. " * 20
     assert judged(ada, title="Good bread", body=body, language="en", keyphrase="good bread")["language"] == "en"
     assert stem("breads", "en") == "bread"
@@ -141,7 +141,7 @@ async def test_doctor_names_the_language_and_its_plugin(tmp_path: Path) -> None:
     ],
     ids=["raises", "ends its process", "hangs"],
 )
-async def test_doctor_names_a_stemmer_that_does_not_work(
+async def test_doctor_reports_a_broken_stemmer(
     tmp_path: Path, stemmer: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(diagnosis, "_STEMMER_SECONDS", 0.5 if "sleep" in stemmer else 60.0)
@@ -156,7 +156,7 @@ async def test_doctor_names_a_stemmer_that_does_not_work(
     assert result.hint
 
 
-def test_after_the_server_the_languages_are_gone(tmp_path: Path) -> None:
+def test_the_languages_are_removed_when_the_server_stops(tmp_path: Path) -> None:
     with installed(tmp_path / "site", code="epo") as id_, running(tmp_path, id_):
         assert "epo" in supported()
         assert language_pack("epo-FR") is not None
@@ -169,14 +169,14 @@ def loaded(folder: Path, *ids: str) -> dict[str, PluginRecord]:
     return {record.id: record for record in LoadedApp(settings_for_test(config, folder / "data")).plugins.records}
 
 
-def test_a_language_that_comes_with_pressroom_cannot_be_replaced(tmp_path: Path) -> None:
+def test_a_built_in_language_cannot_be_replaced(tmp_path: Path) -> None:
     with installed(tmp_path / "site", code="de") as id_:
         records = loaded(tmp_path, id_)
     assert (records[id_].status, records["content"].status) == ("conflict", "active")
     assert "the name de in pressroom_languages" in records[id_].error
 
 
-def test_of_two_plugins_with_one_language_both_are_in_conflict(tmp_path: Path) -> None:
+def test_two_plugins_with_the_same_language_are_both_in_conflict(tmp_path: Path) -> None:
     with installed(tmp_path / "one") as first, installed(tmp_path / "two") as second:
         records = loaded(tmp_path, first, second)
     assert {records[first].status, records[second].status} == {"conflict"}
@@ -196,7 +196,7 @@ def test_of_two_plugins_with_one_language_both_are_in_conflict(tmp_path: Path) -
         (RULES.replace("max_between = 3", "max_between = -3"), "rules.passive.max_between"),
     ],
 )
-def test_rules_that_cannot_be_used_are_refused_by_their_key(tmp_path: Path, rules: str, told: str) -> None:
+def test_invalid_rules_are_refused_with_their_key(tmp_path: Path, rules: str, told: str) -> None:
     with installed(tmp_path / "site", rules=rules) as id_:
         records = loaded(tmp_path, id_)
     assert (records[id_].status, records["content"].status) == ("broken", "active")
@@ -216,7 +216,7 @@ def test_rules_that_cannot_be_used_are_refused_by_their_key(tmp_path: Path, rule
     ],
     ids=["raises", "number", "long", "empty", "exits", "ends its process"],
 )
-def test_a_stemmer_that_does_not_work_takes_its_language_out_alone(
+def test_a_broken_stemmer_disables_only_its_language(
     tmp_path: Path, stemmer: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with installed(tmp_path / "site", stemmer=stemmer) as id_, running(tmp_path, id_) as client:
@@ -228,7 +228,7 @@ def test_a_stemmer_that_does_not_work_takes_its_language_out_alone(
     assert f"plugin={id_}" in logged.out + logged.err or f'"plugin": "{id_}"' in logged.out + logged.err
 
 
-def test_a_stemmer_that_fails_later_costs_its_stems_alone(tmp_path: Path) -> None:
+def test_a_stemmer_that_fails_later_loses_only_its_stems(tmp_path: Path) -> None:
     stemmer = GUIDE["pressroom_esperanto/stemming.py"] + "\n\n_whole = stem\n\n\n"
     stemmer += "def stem(word):\n    if word == 'famaj':\n        raise ZeroDivisionError\n    return _whole(word)\n"
     with installed(tmp_path / "site", stemmer=stemmer) as id_, running(tmp_path, id_) as client:
@@ -239,7 +239,7 @@ def test_a_stemmer_that_fails_later_costs_its_stems_alone(tmp_path: Path) -> Non
         assert (gate.latest[id_].call.name, "ZeroDivisionError" in gate.latest[id_].error) == ("stemmer eo", True)
 
 
-def test_after_a_stemmer_failed_no_word_has_a_stem_from_before() -> None:
+def test_no_cached_stems_are_used_after_a_stemmer_failure() -> None:
     def stemmer(word: str) -> str:
         if word == "famaj":
             raise ZeroDivisionError
@@ -262,10 +262,10 @@ def test_the_built_in_rules_have_the_form_required_of_plugins(code: str) -> None
     assert read_rules((data / f"{code}.toml").read_text("utf-8"))["name"]
 
 
-def test_the_guide_names_every_key() -> None:
+def test_the_guide_documents_every_key() -> None:
     page = (DOCS / "how-to/add-a-language.md").read_text(encoding="utf-8")
     assert [key for key in LanguageRules.model_fields if f"`{key}`" not in page and f"`[{key}]`" not in page] == []
 
 
-def test_a_language_without_a_stemmer_of_its_own_has_that_of_snowball() -> None:
+def test_a_language_without_its_own_stemmer_uses_snowball() -> None:
     assert stem("panojn", "eo") == snowball("panojn", "eo")

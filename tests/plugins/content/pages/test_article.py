@@ -42,7 +42,7 @@ def failed(work: Work, platform: StandInPlatform, title: str) -> str:
     return id_
 
 
-def test_the_text_is_safe_and_loads_nothing_from_elsewhere(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_the_preview_is_safe_and_loads_nothing_external(reader: BrowserWithoutScreen, work: Work) -> None:
     page = reader.get(f"{ARTICLES}/{work.hostile}")
     assert page.one("h1") == "<img src=x onerror=alert(1)>\"'&{{7*7}}"
     assert framed_text(page) == "Hi you"
@@ -76,7 +76,7 @@ def test_credits_are_next_to_images_and_missing_covers_are_reported(reader: Brow
 
 
 @pytest.mark.parametrize("form", ["markdown", "json", "wxr"])
-def test_an_article_is_taken_along(reader: BrowserWithoutScreen, work: Work, form: str) -> None:
+def test_an_article_is_exported(reader: BrowserWithoutScreen, work: Work, form: str) -> None:
     path = f"{ARTICLES}/{work.good}"
     page = reader.get(path)
     sent = reader.client.post(path, data={**page.fields(path), "do": "export", "format": form})
@@ -89,7 +89,7 @@ def test_an_article_is_taken_along(reader: BrowserWithoutScreen, work: Work, for
     assert b"Carefully drop a spoonful" in content
 
 
-def test_an_article_goes_to_the_trash_and_comes_back(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_an_article_is_trashed_and_restored(reader: BrowserWithoutScreen, work: Work) -> None:
     id_ = made(work)
     path = f"{ARTICLES}/{id_}"
     trashed = reader.post(path, reader.get(path).fields(path) | {"do": "trash"})
@@ -105,7 +105,7 @@ def test_an_article_goes_to_the_trash_and_comes_back(reader: BrowserWithoutScree
     assert reader.post(waiting, reader.get(waiting).fields(waiting) | {"do": "nonsense"}).status == 400
 
 
-def test_articles_with_the_same_keyphrase_are_links_with_their_titles(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_articles_with_the_same_keyphrase_are_linked_by_title(reader: BrowserWithoutScreen, work: Work) -> None:
     first, second = (
         work.client.data("create_content", title=title, body="Rye is dark.", keyphrase="dark rye")["content_id"]
         for title in ("Rye <b>at dawn</b>", "Rye at dusk")
@@ -121,7 +121,7 @@ def test_an_article_with_one_version_has_nothing_to_compare(reader: BrowserWitho
     assert not page.tree.css("main form select")
 
 
-def test_the_seo_panel_says_what_the_tools_say(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_the_seo_panel_matches_the_tools(reader: BrowserWithoutScreen, work: Work) -> None:
     page = reader.get(f"{ARTICLES}/{work.long}/seo")
     report = work.client.data("check_blog_seo", content_id=work.long)
     assert page.one(".dial") == str(report["score"])
@@ -142,9 +142,7 @@ def test_the_seo_panel_says_what_the_tools_say(reader: BrowserWithoutScreen, wor
     assert page.tree.css(".widths .over")
 
 
-def test_the_panel_and_the_list_show_one_score_and_one_number_of_words(
-    reader: BrowserWithoutScreen, work: Work
-) -> None:
+def test_the_panel_and_the_list_show_the_same_score_and_word_count(reader: BrowserWithoutScreen, work: Work) -> None:
     id_ = made(work, "Bread and numbers", "Flour, water.\n\n```\nbake(bread, 40)\n```\n\nPatience is all it takes.")
     made(work, "Something else", "Other words.")  # the set of articles to compare with keeps changing
 
@@ -172,7 +170,7 @@ def test_the_panel_and_the_list_show_one_score_and_one_number_of_words(
     ],
     ids=["markdown", "html", "japanese", "empty"],
 )
-def test_a_version_has_one_number_of_words_everywhere(
+def test_the_word_count_of_a_version_is_the_same_everywhere(
     reader: BrowserWithoutScreen, work: Work, body_format: str, body: str
 ) -> None:
     client = work.client
@@ -198,12 +196,12 @@ def test_a_version_has_one_number_of_words_everywhere(
     assert older["score"] == article["seo"]["score"]
 
 
-def test_where_nothing_scores_the_panel_says_what_to_do(browser: BrowserWithoutScreen, ada: Client) -> None:
+def test_without_a_scorer_the_panel_explains_what_to_do(browser: BrowserWithoutScreen, ada: Client) -> None:
     id_ = ada.data("create_content", title="Tea", body="Leaves.")["content_id"]
     assert "No SEO scores on this server" in browser.get(f"{ARTICLES}/{id_}/seo").text
 
 
-def test_versions_are_listed_with_who_wrote_them_and_compared(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_versions_are_listed_with_their_authors_and_compared(reader: BrowserWithoutScreen, work: Work) -> None:
     path = f"{ARTICLES}/{work.good}/versions"
     page = reader.get(path)
     assert [title.split()[1] for title in texts(page, ".rows .row-title")] == ["4", "3", "2", "1"]
@@ -224,7 +222,7 @@ def test_versions_are_listed_with_who_wrote_them_and_compared(reader: BrowserWit
     assert reader.get(f"{path}/99").status == 404
 
 
-def test_a_version_is_restored_after_a_look_at_it(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_a_version_is_restored_after_a_preview(reader: BrowserWithoutScreen, work: Work) -> None:
     id_ = made(work, body="Hot soup.")
     fields = {"body": "Cold soup.", "meta_title": "Soup"}
     work.client.data("update_content", content_id=id_, expected_version=1, fields=fields)
@@ -248,7 +246,7 @@ def test_a_version_is_restored_after_a_look_at_it(reader: BrowserWithoutScreen, 
     assert newest["client"] == "the dashboard"
 
 
-def test_a_failed_publication_is_tried_again_and_taken_down(
+def test_a_failed_publication_is_retried_and_taken_down(
     reader: BrowserWithoutScreen, work: Work, platform: StandInPlatform
 ) -> None:
     id_ = failed(work, platform, "Soup to try again")
@@ -309,7 +307,7 @@ def test_a_schedule_is_cancelled(reader: BrowserWithoutScreen, work: Work) -> No
     assert work.client.data("get_content", content_id=id_)["content"]["status"] == "draft"
 
 
-def test_a_publication_of_another_article_is_not_changed_from_here(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_a_publication_of_another_article_cannot_be_changed_here(reader: BrowserWithoutScreen, work: Work) -> None:
     good, scheduled = (f"{ARTICLES}/{id_}/publications" for id_ in (work.good, work.scheduled))
     fields = reader.get(scheduled).fields(scheduled)
     elsewhere = fields | {"csrf": reader.get(good).fields(good)["csrf"], "do": "cancel"}
@@ -335,7 +333,7 @@ def test_an_article_of_two_megabytes_works_on_every_page(reader: BrowserWithoutS
 
 
 @pytest.mark.parametrize("tail", ["", "/seo", "/versions", "/publications"])
-def test_a_wrong_url_is_explained_to_a_person(reader: BrowserWithoutScreen, work: Work, tail: str) -> None:
+def test_a_missing_article_is_explained_to_the_user(reader: BrowserWithoutScreen, work: Work, tail: str) -> None:
     page = reader.get(f"{ARTICLES}/a_nothing{tail}")
     assert page.status == 404
     assert "is not in your account" in page.text

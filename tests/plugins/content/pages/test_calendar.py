@@ -67,7 +67,7 @@ def test_an_entry_is_on_its_day_in_the_chosen_time_zone(
     assert browser.get(str(previous.attributes["href"])).one("h2#month") == f"{at:%B %Y}"
 
 
-def test_times_are_in_the_time_zone_that_all_websites_share(
+def test_times_are_in_the_time_zone_shared_by_all_websites(
     browser: BrowserWithoutScreen, ada: Client, website: str
 ) -> None:
     def shown_in() -> str:
@@ -83,7 +83,7 @@ def test_times_are_in_the_time_zone_that_all_websites_share(
     assert shown_in() == "Times are in UTC"
 
 
-def test_what_was_published_is_on_its_day(browser: BrowserWithoutScreen, ada: Client, website: str) -> None:
+def test_a_published_post_is_on_its_day(browser: BrowserWithoutScreen, ada: Client, website: str) -> None:
     article_id = ada.data("create_content", title="Tea", body="Leaves.")["content_id"]
     ada.data("publish_content", content_id=article_id, website_id=website)
     page = browser.get(CALENDAR)
@@ -95,7 +95,7 @@ def test_what_was_published_is_on_its_day(browser: BrowserWithoutScreen, ada: Cl
     assert not last_year.tree.css(".event")
 
 
-def test_more_than_fits_on_a_day_can_be_unfolded(browser: BrowserWithoutScreen, ada: Client, website: str) -> None:
+def test_surplus_entries_of_a_day_can_be_expanded(browser: BrowserWithoutScreen, ada: Client, website: str) -> None:
     at = next_month()
     for number in range(5):
         article_id = ada.data("create_content", title=f"Tea {number}", body="Leaves.")["content_id"]
@@ -107,7 +107,7 @@ def test_more_than_fits_on_a_day_can_be_unfolded(browser: BrowserWithoutScreen, 
 
 
 @pytest.mark.parametrize("month", ["2026-13", "x", "0001-01", "9999-12", "2026-1"])
-def test_what_is_no_month_is_this_month(browser: BrowserWithoutScreen, month: str) -> None:
+def test_an_invalid_month_falls_back_to_the_current_one(browser: BrowserWithoutScreen, month: str) -> None:
     assert browser.get(f"{CALENDAR}?month={month}").one("h2#month") == f"{datetime.now(UTC):%B %Y}"
 
 
@@ -117,7 +117,7 @@ def test_an_unknown_time_zone_is_reported(browser: BrowserWithoutScreen) -> None
     assert 'value="Mars&lt;b&gt;"' in page.html
 
 
-def test_the_first_and_the_last_month_lead_no_further(browser: BrowserWithoutScreen) -> None:
+def test_the_first_and_last_months_have_no_further_links(browser: BrowserWithoutScreen) -> None:
     assert browser.get(f"{CALENDAR}?month=1970-01").tree.css_first("a[rel=prev]") is None
     assert browser.get(f"{CALENDAR}?month=2999-12").tree.css_first("a[rel=next]") is None
 
@@ -170,7 +170,7 @@ def test_problems_of_an_idea_are_reported_beside_their_field(
     assert browser.post(CALENDAR, {"csrf": "no", "do": "add", "title": "x"}).status == 403
 
 
-def test_somebody_elses_idea_is_not_changed(browser: BrowserWithoutScreen, eve: Client) -> None:
+def test_an_idea_of_another_account_is_not_changed(browser: BrowserWithoutScreen, eve: Client) -> None:
     idea = eve.data("save_content_idea", title="Mine")["idea"]["idea_id"]
     token = browser.get(CALENDAR).tree.css_first(".account-main form[method=post] input[name=csrf]")
     assert token is not None

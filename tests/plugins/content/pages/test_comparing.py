@@ -37,7 +37,7 @@ def test_the_pieces_of_a_line_are_the_line(before: str, after: str) -> None:
         assert kept[0] == kept[1]
 
 
-def test_words_that_changed_are_marked() -> None:
+def test_changed_words_are_marked() -> None:
     old, new = WordDiff().changes("The tea is hot today.", "The tea is cold today.")
     assert [piece.text for piece in old if piece.changed] == ["hot"]
     assert [piece.text for piece in new if piece.changed] == ["cold"]
@@ -61,7 +61,7 @@ def test_long_texts_are_compared_between_the_lines_that_stand_once(first: set[in
     assert made + old[end:] == new
 
 
-def test_texts_that_share_nothing_are_one_block_however_long() -> None:
+def test_texts_with_nothing_in_common_are_one_block_however_long() -> None:
     old, new = [f"a{n}" for n in range(3_000)], [f"b{n}" for n in range(3_000)]
     assert changed_blocks(old, new) == [(0, 3_000, 0, 3_000)]
     assert changed_blocks(["same", *old], ["same", *new]) == [(1, 3_001, 1, 3_001)]
@@ -78,7 +78,7 @@ def test_a_month_has_whole_weeks_and_all_its_days(year: int, number: int) -> Non
     assert days == [days[0] + timedelta(days=at) for at in range(len(days))]
 
 
-def test_a_month_begins_at_midnight_of_its_zone_also_where_clocks_change() -> None:
+def test_a_month_starts_at_local_midnight_across_clock_changes() -> None:
     begin, end = Month(2026, 10).bounds(ZoneInfo("Europe/Berlin"))
     assert begin == datetime(2026, 9, 27, 22, tzinfo=UTC)
     assert end == datetime(2026, 11, 1, 23, tzinfo=UTC)
@@ -88,6 +88,6 @@ def test_a_month_begins_at_midnight_of_its_zone_also_where_clocks_change() -> No
     ("seconds", "told"),
     [(0, "just now"), (-5, "in a moment"), (90, "1 minute ago"), (-7200, "in 2 hours"), (86_400 * 3, "3 days ago")],
 )
-def test_how_far_a_time_is_away(seconds: int, told: str) -> None:
+def test_relative_times(seconds: int, told: str) -> None:
     now = datetime(2026, 11, 21, tzinfo=UTC)
     assert relative(now - timedelta(seconds=seconds), now) == told

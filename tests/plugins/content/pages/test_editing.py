@@ -48,7 +48,7 @@ def content(client: Client, id_: str) -> dict[str, object]:
     return {**article["content"], "body": article["body"]}
 
 
-def test_a_person_writes_an_article_with_all_its_fields(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_an_article_is_written_with_all_its_fields(reader: BrowserWithoutScreen, work: Work) -> None:
     page = reader.get(NEW)
     typed = {
         "title": "  Rye   bread ",
@@ -75,7 +75,9 @@ def test_a_person_writes_an_article_with_all_its_fields(reader: BrowserWithoutSc
     assert repeated.path == stored.path
 
 
-def test_saving_a_published_article_says_that_its_post_is_as_it_was(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_saving_a_published_article_explains_that_its_post_is_unchanged(
+    reader: BrowserWithoutScreen, work: Work
+) -> None:
     id_ = made(work.client, title="Soup, live")
     work.client.data("publish_content", content_id=id_, website_id=work.site)
     path = f"{ARTICLES}/{id_}/edit"
@@ -85,7 +87,7 @@ def test_saving_a_published_article_says_that_its_post_is_as_it_was(reader: Brow
     )
 
 
-def test_only_what_was_changed_is_written(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_only_changed_fields_are_written(reader: BrowserWithoutScreen, work: Work) -> None:
     body = "Line one  \r\nLine two\n\n\tcode"
     id_ = made(work.client, body=body, tags=["one, two", "three"], synonyms=["broth"])
     path = f"{ARTICLES}/{id_}/edit"
@@ -129,7 +131,9 @@ def test_what_cannot_be_stored_is_reported_beside_the_field_and_nothing_is_lost(
     assert work.client.data("get_content", content_id=id_)["content"]["version"] == 1
 
 
-def test_ten_megabytes_are_refused_with_the_bound_and_kept(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_ten_megabytes_are_refused_with_the_limit_and_stay_in_the_form(
+    reader: BrowserWithoutScreen, work: Work
+) -> None:
     path = f"{ARTICLES}/{made(work.client)}/edit"
     text = "word " * 2_000_000
     page = sent(reader, reader.get(path), path, body=text)
@@ -138,7 +142,7 @@ def test_ten_megabytes_are_refused_with_the_bound_and_kept(reader: BrowserWithou
     assert form_of(page)["body"] == text
 
 
-def test_changes_of_an_ai_client_are_shown_and_not_written_over(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_changes_by_an_ai_client_are_shown_and_not_overwritten(reader: BrowserWithoutScreen, work: Work) -> None:
     id_ = made(work.client, "Soup", "First line.\n\nSecond line.", excerpt="Short.")
     path = f"{ARTICLES}/{id_}/edit"
     page = reader.get(path)
@@ -160,7 +164,7 @@ def test_changes_of_an_ai_client_are_shown_and_not_written_over(reader: BrowserW
     assert (article["body"], article["excerpt"], article["keyphrase"]) == (text, "Mine.", "hot soup")
 
 
-def test_a_form_of_an_ended_session_is_sent_after_signing_in_again(full_host: RunningHost, work: Work) -> None:
+def test_a_form_from_an_expired_session_can_be_sent_after_signing_in_again(full_host: RunningHost, work: Work) -> None:
     id_ = made(work.client)
     path = f"{ARTICLES}/{id_}/edit"
     with browser_of(full_host, work.client) as browser:
@@ -175,7 +179,7 @@ def test_a_form_of_an_ended_session_is_sent_after_signing_in_again(full_host: Ru
     assert content(work.client, id_)["body"] == "Written for hours."
 
 
-def test_the_preview_is_harmless_and_says_what_is_left_out(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_the_preview_is_safe_and_lists_what_was_removed(reader: BrowserWithoutScreen, work: Work) -> None:
     path = f"{ARTICLES}/new/edit"
     page = reader.get(path)
     hostile = '<script>alert(1)</script><img src=x onerror=alert(1)><form action="/sign-out"><b>Bold</b>\n\n*text*'
@@ -201,7 +205,7 @@ def test_the_preview_is_harmless_and_says_what_is_left_out(reader: BrowserWithou
     ).is_error
 
 
-def test_what_belongs_to_others_or_is_in_the_trash_is_not_edited(
+def test_articles_of_other_accounts_or_in_the_trash_cannot_be_edited(
     reader: BrowserWithoutScreen, stranger: BrowserWithoutScreen, work: Work
 ) -> None:
     id_ = made(work.client)
@@ -212,9 +216,7 @@ def test_what_belongs_to_others_or_is_in_the_trash_is_not_edited(
     assert not page.tree.css("form.writing")
 
 
-def test_text_typed_for_an_article_that_went_to_the_trash_is_still_in_the_form(
-    reader: BrowserWithoutScreen, work: Work
-) -> None:
+def test_text_for_an_article_trashed_meanwhile_stays_in_the_form(reader: BrowserWithoutScreen, work: Work) -> None:
     id_ = made(work.client, title="Thrown away")
     path = f"{ARTICLES}/{id_}/edit"
     page = reader.get(path)
@@ -228,7 +230,7 @@ def test_text_typed_for_an_article_that_went_to_the_trash_is_still_in_the_form(
     assert content(work.client, id_)["body"] == "Hours of work."
 
 
-def test_an_article_counts_against_the_quota_of_the_tool(
+def test_a_new_article_counts_against_the_quota_of_the_tool(
     full_host: RunningHost, reader: BrowserWithoutScreen, work: Work
 ) -> None:
     quotas, user = full_host.host.accounts.quotas, work.client.user_id

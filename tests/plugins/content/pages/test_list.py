@@ -30,7 +30,7 @@ def test_an_empty_account_learns_what_to_ask_for(browser: BrowserWithoutScreen) 
     assert not page.tree.css("form[role=search]")
 
 
-def test_articles_are_found_by_words_status_and_website(
+def test_articles_are_filtered_by_words_status_and_website(
     browser: BrowserWithoutScreen, ada: Client, eve: Client
 ) -> None:
     ada.data("connect_website", platform="builtin", name="Tea blog")
@@ -58,13 +58,13 @@ def test_articles_are_found_by_words_status_and_website(
     assert len(titles(browser.get(f"{ARTICLES}?status=x&website=w_x"))) == 2
 
 
-def test_there_is_no_score_where_nothing_scores(browser: BrowserWithoutScreen, ada: Client) -> None:
+def test_without_a_scorer_no_score_is_shown(browser: BrowserWithoutScreen, ada: Client) -> None:
     ada.data("create_content", title="Tea", body="Leaves.")
     heads = [heading.text() for heading in browser.get(ARTICLES).tree.css(".listing thead th")]
     assert heads == ["Article", "Status", "Words", "Changed"]
 
 
-def test_older_articles_are_on_further_pages_with_the_same_filter(browser: BrowserWithoutScreen, ada: Client) -> None:
+def test_older_articles_are_on_later_pages_with_the_same_filter(browser: BrowserWithoutScreen, ada: Client) -> None:
     ids = ada.host.run(fill(ada.plugin.services.database, ada.user_id, 104, new_id("w"), 24))
     drafts = [f"{ARTICLES}/{id_}" for id_ in reversed(ids[1::2])]
     first = browser.get(f"{ARTICLES}?status=draft")
@@ -97,7 +97,7 @@ def test_titles_of_any_length_and_script_are_listed_with_their_scores(reader: Br
 
 
 @pytest.mark.parametrize("tab", ["", "/seo", "/versions", "/versions/1", "/publications"])
-def test_somebody_elses_article_does_not_exist(stranger: BrowserWithoutScreen, work: Work, tab: str) -> None:
+def test_an_article_of_another_account_is_not_found(stranger: BrowserWithoutScreen, work: Work, tab: str) -> None:
     assert stranger.get(f"{ARTICLES}/{work.good}{tab}").status == 404
     assert stranger.get(f"{ARTICLES}/a_none{tab}").status == 404
     if tab not in ("/seo", "/versions"):

@@ -20,7 +20,7 @@ def rows(page: Page, section: str) -> list[str]:
     return [" ".join(row.text(separator=" ").split()) for row in rows]
 
 
-def test_work_comes_before_the_plan_and_says_what_needs_its_owner(full_host: RunningHost, work: Work) -> None:
+def test_tasks_come_before_the_plan_and_show_what_needs_attention(full_host: RunningHost, work: Work) -> None:
     with browser_of(full_host, work.client) as browser:
         page = browser.get("/dashboard")
         assert sections(page)[-6:] == [
@@ -49,7 +49,7 @@ def test_work_comes_before_the_plan_and_says_what_needs_its_owner(full_host: Run
         assert not rows(older, "drafts")
 
 
-def test_who_has_a_website_and_no_drafts_can_begin_one_for_it(browser: BrowserWithoutScreen, ada: Client) -> None:
+def test_with_a_website_but_no_drafts_a_draft_can_be_started_for_it(browser: BrowserWithoutScreen, ada: Client) -> None:
     website = ada.data("connect_website", platform="builtin", name="Teas")["website_id"]
     page = browser.get("/dashboard")
     link = page.tree.css_first('section[aria-labelledby="content-drafts"] .panel-head a')
@@ -60,7 +60,7 @@ def test_who_has_a_website_and_no_drafts_can_begin_one_for_it(browser: BrowserWi
     assert browser.get(editor.path).tree.css("#f-website_id [selected]") == []
 
 
-def test_a_new_account_is_led_to_its_first_website(browser: BrowserWithoutScreen, ada: Client, eve: Client) -> None:
+def test_a_new_account_is_guided_to_its_first_website(browser: BrowserWithoutScreen, ada: Client, eve: Client) -> None:
     eve.data("create_content", title="Foreign tea", body="x")
     page = browser.get("/dashboard")
     assert "Publish something" in sections(page)
@@ -70,7 +70,7 @@ def test_a_new_account_is_led_to_its_first_website(browser: BrowserWithoutScreen
     assert groups[-1] == "Settings"
 
 
-def test_of_many_posts_the_newest_are_shown_and_the_others_counted(browser: BrowserWithoutScreen, ada: Client) -> None:
+def test_of_many_posts_the_newest_are_shown_and_the_rest_counted(browser: BrowserWithoutScreen, ada: Client) -> None:
     website = ada.data("connect_website", platform="builtin", name="Teas")["website_id"]
     titles = [f"Post {number}" for number in range(SHOWN + 2)]
     for title in titles:

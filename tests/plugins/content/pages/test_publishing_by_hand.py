@@ -65,7 +65,7 @@ def test_an_article_is_published_and_updated_and_counted_once(
     assert used(full_host, work) == before + 1
 
 
-def test_a_post_is_moved_to_the_trash_only_where_there_is_one(
+def test_a_post_can_be_trashed_only_where_the_platform_has_a_trash(
     full_host: RunningHost, platform: StandInPlatform
 ) -> None:
     client = client_of(full_host, "tidy@example.net")
@@ -85,7 +85,7 @@ def test_a_post_is_moved_to_the_trash_only_where_there_is_one(
     assert sorted(offered) == [["draft", "delete"], ["draft", "trash", "delete"]]
 
 
-def test_a_page_such_as_an_imprint_is_published_by_hand(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_a_page_such_as_an_imprint_can_be_published(reader: BrowserWithoutScreen, work: Work) -> None:
     id_ = made(work, "Imprint of the kitchen")
     path = f"{ARTICLES}/{id_}/publications/{work.site}"
     page = reader.get(path)
@@ -128,7 +128,7 @@ def test_an_article_is_scheduled_in_the_websites_time_zone_and_rescheduled(
     assert publication(work.client, id_)["publish_at"] == f"{summer}-07-15T09:00:00+02:00"
 
 
-def test_what_the_tools_refuse_is_refused_in_their_words(
+def test_refusals_show_the_messages_of_the_tools(
     reader: BrowserWithoutScreen, stranger: BrowserWithoutScreen, work: Work
 ) -> None:
     id_ = made(work, "Never")

@@ -50,7 +50,7 @@ def menu_of(page: Page) -> list[tuple[str, str]]:
     return [(label, url) for label, url in rows]
 
 
-def test_a_site_gets_its_look_from_a_form(reader: BrowserWithoutScreen, work: Work, site: str) -> None:
+def test_the_appearance_of_a_site_is_set_in_a_form(reader: BrowserWithoutScreen, work: Work, site: str) -> None:
     before = reader.get(site)
     assert [choice.attributes["value"] for choice in before.tree.css("[name=theme]")] == [
         "classic",
@@ -120,7 +120,7 @@ def test_other_platforms_look_like_their_own_documentation(reader: BrowserWithou
     assert not reader.get(f"{WEBSITES}/{work.other_site}").tree.css("#look")
 
 
-def test_a_menu_has_as_many_rows_as_it_may_have_links(reader: BrowserWithoutScreen, site: str) -> None:
+def test_a_menu_has_one_row_for_each_allowed_link(reader: BrowserWithoutScreen, site: str) -> None:
     full = {f"menu-{n}-{part}": f"/{n}" for n in range(1, 13) for part in ("label", "url")}
     assert len(menu_of(save(reader, site, **full))) == 12
     refused = save(reader, site, **full, **{"menu-13-label": "One", "menu-13-url": "/more"})
@@ -150,9 +150,7 @@ def test_languages_are_suggested_and_others_are_allowed(reader: BrowserWithoutSc
     assert reader.get(site).tree.css_first("#f-language[value='sv-FI']") is not None
 
 
-def test_a_link_of_the_menu_is_moved_by_a_button_and_kept_when_the_form_is_saved(
-    reader: BrowserWithoutScreen, site: str
-) -> None:
+def test_a_menu_link_is_moved_by_a_button_and_saved_with_the_form(reader: BrowserWithoutScreen, site: str) -> None:
     rows = {"menu-2-label": "Blog", "menu-2-url": "/", "menu-3-label": "", "menu-3-url": ""}
     moved_up = save(reader, site, **rows, do="move-2-up", accent_color="#123456")
     assert menu_of(moved_up) == [("Blog", "/"), ("About", "/about"), *[("", "")] * 3]
@@ -169,9 +167,7 @@ def test_a_link_of_the_menu_is_moved_by_a_button_and_kept_when_the_form_is_saved
     assert save(reader, site, **rows, do="move-0-up").status == 400
 
 
-def test_a_form_with_a_moved_link_does_not_overwrite_what_was_saved_meanwhile(
-    reader: BrowserWithoutScreen, site: str
-) -> None:
+def test_moving_a_link_does_not_overwrite_a_newer_save(reader: BrowserWithoutScreen, site: str) -> None:
     version = reader.get(site).tree.css_first("section[aria-labelledby=look] [name=version]")
     assert version is not None
     initial = {"version": version.attributes["value"] or ""}

@@ -10,7 +10,7 @@ from .conftest import ARTICLES, CALENDAR
 WEBSITES = "/dashboard/websites"
 
 
-def test_health_says_when_it_was_looked_at_and_what_works(reader: BrowserWithoutScreen, work: Work) -> None:
+def test_health_shows_when_it_was_checked_and_what_works(reader: BrowserWithoutScreen, work: Work) -> None:
     path = f"{WEBSITES}/{work.other_site}"
     page = reader.get(path)
     assert "Not checked yet" in page.text
@@ -24,7 +24,7 @@ def test_health_says_when_it_was_looked_at_and_what_works(reader: BrowserWithout
     assert checked.one(".account-nav [aria-current]") == "Websites"
 
 
-def test_a_website_is_disconnected_after_a_second_look_and_its_publications_stay_visible(
+def test_disconnecting_a_website_needs_confirmation_and_keeps_its_publications(
     reader: BrowserWithoutScreen, work: Work
 ) -> None:
     work.client.data("connect_website", platform="builtin", name="For a day")

@@ -26,7 +26,7 @@ from .taken_over import RAW, Blog, blog_on, written
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def test_a_post_is_taken_over_and_nothing_is_sent(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_adopting_a_post_sends_nothing(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     before = dict(blog.post)
     adopted = await blog.adopted()
@@ -42,7 +42,7 @@ async def test_a_post_is_taken_over_and_nothing_is_sent(plugin: PluginContext, p
     assert (blog.post, blog.puts()) == (before, 0)
 
 
-async def test_what_is_changed_is_all_that_is_sent(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_only_changes_are_sent(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     adopted = await blog.adopted()
     await blog.replaced(adopted.article.id, "Two words.", "Two **better** words.")
@@ -59,9 +59,7 @@ async def test_what_is_changed_is_all_that_is_sent(plugin: PluginContext, platfo
     assert len(platform.posts) == 1
 
 
-async def test_a_field_that_is_changed_and_changed_back_is_sent_twice(
-    plugin: PluginContext, platform: StandInPlatform
-) -> None:
+async def test_a_field_changed_and_changed_back_is_sent_twice(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     adopted = await blog.adopted()
     for title in ("Another title", "An old post"):
@@ -85,9 +83,7 @@ async def test_one_post_is_bound_to_one_article(plugin: PluginContext, platform:
     assert publication.status == "published"
 
 
-async def test_a_url_that_the_site_does_not_know_is_not_taken_over(
-    plugin: PluginContext, platform: StandInPlatform
-) -> None:
+async def test_a_url_unknown_to_the_site_is_not_adopted(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     assert await adopt(plugin, ADA, blog.website, f"{platform.url}/elsewhere") is None
     with pytest.raises(NotFound):
@@ -97,7 +93,9 @@ async def test_a_url_that_the_site_does_not_know_is_not_taken_over(
 
 
 @pytest.mark.parametrize("state", ["draft", "scheduled"])
-async def test_a_post_that_is_not_live_stays_so(plugin: PluginContext, platform: StandInPlatform, state: str) -> None:
+async def test_a_post_that_is_not_live_keeps_its_state(
+    plugin: PluginContext, platform: StandInPlatform, state: str
+) -> None:
     blog = await blog_on(plugin, platform)
     at = "2099-01-02T03:04:05+00:00" if state == "scheduled" else None
     blog.post.update(state=state, at=at)
@@ -121,9 +119,7 @@ async def test_an_unpublished_post_is_a_draft_where_a_draft_is_requested(
     assert (publication.status, blog.post["state"], publication.warnings) == ("draft", "draft", ())
 
 
-async def test_a_post_that_its_owner_moved_to_the_trash_stays_there(
-    plugin: PluginContext, platform: StandInPlatform
-) -> None:
+async def test_a_post_trashed_by_its_owner_stays_in_the_trash(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     adopted = await blog.adopted()
     await blog.change(adopted.article.id, title="A better title")
@@ -137,7 +133,7 @@ async def test_a_post_that_its_owner_moved_to_the_trash_stays_there(
 
 
 @pytest.mark.parametrize("down", ["trash", "draft"])
-async def test_a_post_that_was_taken_down_from_here_comes_back_without_a_warning(
+async def test_a_post_unpublished_here_is_republished_without_a_warning(
     plugin: PluginContext, platform: StandInPlatform, down: Literal["trash", "draft"]
 ) -> None:
     blog = await blog_on(plugin, platform)
@@ -153,7 +149,7 @@ async def test_a_post_that_was_taken_down_from_here_comes_back_without_a_warning
     assert "to the trash of its site" in (await blog.publish(adopted.article.id)).error
 
 
-async def test_an_own_post_that_its_owner_moved_to_the_trash_comes_back_with_a_warning(
+async def test_a_post_of_ours_trashed_by_its_owner_is_republished_with_a_warning(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
@@ -230,7 +226,7 @@ async def test_changes_on_both_sides_need_a_decision(plugin: PluginContext, plat
     assert (blog.post["title"], blog.post["html"]) == ("Mine", RAW.replace("Two words.", "Two other words."))
 
 
-async def test_an_article_of_ours_is_merged_as_well(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_edits_of_a_post_created_here_are_also_merged(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     content_id = await write(plugin, title="Ours", slug="ours", body="One.\n\nTwo.\n\nThree.\n", featured_media_id="")
     publication = await blog.publish(content_id)
@@ -245,7 +241,7 @@ async def test_an_article_of_ours_is_merged_as_well(plugin: PluginContext, platf
     assert ("Uno." in html, "Tre." in html, html.endswith("[poll 3]\n\n")) == (True, True, True)
 
 
-async def test_force_writes_over_an_edit(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_force_overwrites_an_edit(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     adopted = await blog.adopted()
     platform.edit("old", html="<p>Vandals</p>")
@@ -277,7 +273,9 @@ async def test_a_lost_response_is_not_mistaken_for_an_edit_made_there_meanwhile(
     assert ("Two better words." in blog.post["html"], "Their end." in blog.post["html"]) == (True, True)
 
 
-async def test_a_block_that_the_article_lost_is_warned_of(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_blocks_removed_from_the_article_cause_a_warning(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
     blog = await blog_on(plugin, platform)
     adopted = await blog.adopted()
     await blog.change(adopted.article.id, body="All new.")
@@ -306,7 +304,7 @@ async def test_a_post_deleted_on_the_site_is_recreated_only_on_request(
     assert post["marker"] != ""
 
 
-async def test_a_post_for_some_does_not_become_one_for_all(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_a_restricted_post_does_not_become_public(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     platform.posts["old"]["audience"] = "members"
     adopted = await blog.adopted()
@@ -321,7 +319,9 @@ async def test_a_post_for_some_does_not_become_one_for_all(plugin: PluginContext
     assert (publication.status, len(platform.posts)) == ("published", 1)
 
 
-async def test_another_post_with_its_id_is_never_written_over(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_another_post_with_the_same_id_is_never_overwritten(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
     blog = await blog_on(plugin, platform)
     adopted = await blog.adopted()
     written(platform, title="A recipe", slug="recipe", html="<p>Flour and water.</p>")
@@ -333,9 +333,7 @@ async def test_another_post_with_its_id_is_never_written_over(plugin: PluginCont
     assert (blog.post["title"], blog.puts()) == ("A recipe", 0)
 
 
-async def test_a_post_that_was_taken_down_may_be_taken_over_again(
-    plugin: PluginContext, platform: StandInPlatform
-) -> None:
+async def test_an_unpublished_post_can_be_adopted_again(plugin: PluginContext, platform: StandInPlatform) -> None:
     blog = await blog_on(plugin, platform)
     adopted = await blog.adopted()
     await unpublish(plugin, ADA, adopted.publication_id, "delete")
@@ -356,7 +354,7 @@ async def test_an_article_does_not_compete_with_its_own_page(plugin: PluginConte
     assert [row.article_id for row in rows] == [adopted.article.id]
 
 
-async def test_what_was_published_here_is_known_by_its_url_where_nothing_can_be_bound(
+async def test_without_adoption_support_our_own_posts_are_recognised_by_url(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     written(platform)
@@ -374,7 +372,7 @@ async def test_what_was_published_here_is_known_by_its_url_where_nothing_can_be_
     assert await adopt(plugin, ADA, blog.website, publication.url) is None
 
 
-async def test_another_post_at_the_url_of_one_that_is_gone_is_taken_over(
+async def test_another_post_at_the_url_of_a_deleted_one_is_adopted(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)

@@ -43,7 +43,7 @@ def sent(known: SiteBody, text: str) -> str:
 
 
 @pytest.mark.parametrize("raw", [RAW, "", "\n\n", "<p>x</p>", "[gallery]", "<div>\n\n<p>x</p>\n\n</div>"])
-def test_a_body_that_nobody_changed_is_sent_as_it_was(raw: str) -> None:
+def test_an_unchanged_body_is_sent_unchanged(raw: str) -> None:
     body = read_body(raw, CODEC)
     assert sent(body, text_of(body)) == raw
 
@@ -68,7 +68,7 @@ def test_a_paragraph_that_is_added_leaves_every_block_as_it_was(raw: str, at: in
             end = made.index(source.rstrip("\n"), end)
 
 
-def test_what_cannot_be_edited_has_a_line_that_may_be_moved() -> None:
+def test_the_placeholder_of_a_non_editable_block_can_be_moved() -> None:
     body = read_body(RAW, CODEC)
     texts = [segment.text for segment in body.segments]
     assert texts[3].startswith("<!-- block:")
@@ -77,19 +77,19 @@ def test_what_cannot_be_edited_has_a_line_that_may_be_moved() -> None:
     assert sent(body, joined_text(texts)).startswith("[gallery 1, 2]\n\n\n\n<p style")
 
 
-def test_a_block_whose_line_was_removed_is_named() -> None:
+def test_a_block_whose_placeholder_was_removed_is_reported() -> None:
     body = read_body(RAW, CODEC)
     composed = compose(body, pieces("Only this."), CODEC)
     assert composed.body.raw == "<!-- made here --><p>Only this.</p>\n\n"
     assert composed.lost == ("gallery", "form", "form")
 
 
-def test_a_line_of_another_post_stands_for_nothing() -> None:
+def test_a_placeholder_from_another_post_is_ignored() -> None:
     body = read_body("<p>x</p>", CODEC)
     assert sent(body, "x\n\n<!-- block:deadbeef gallery; it stays -->\n") == "<p>x</p>"
 
 
-def test_only_what_changed_is_written_anew() -> None:
+def test_only_changed_blocks_are_rewritten() -> None:
     body = read_body(RAW, CODEC)
     result = sent(body, text_of(body).replace("Two *words*.", "Two **other** words."))
     assert result == RAW.replace(
@@ -98,7 +98,7 @@ def test_only_what_changed_is_written_anew() -> None:
 
 
 @pytest.mark.parametrize("ending", ["\n\n", "  \n\n\n"])
-def test_an_edit_leaves_blocks_without_text_and_white_space_beside_it(ending: str) -> None:
+def test_an_edit_preserves_adjacent_empty_blocks_and_white_space(ending: str) -> None:
     raw = f"<p></p>\n\n<p></p>\n\n<p>One</p>\n\n\n\n<p></p>\n\n<p>Two</p>\n\n<p></p>\n\n<p>Three</p>{ending}"
     body = read_body(raw, CODEC)
     edited = {"One": "First", "Two": "Second", "Three": "Third"}
@@ -108,7 +108,7 @@ def test_an_edit_leaves_blocks_without_text_and_white_space_beside_it(ending: st
     assert sent(body, text) == expected
 
 
-def test_a_paragraph_beside_an_edited_one_leaves_the_blocks_without_text() -> None:
+def test_an_inserted_paragraph_preserves_adjacent_empty_blocks() -> None:
     raw = "<p></p>\n\n<p>One</p>\n\n<p></p>\n\n[gallery 1]\n\n"
     body = read_body(raw, CODEC)
     assert sent(body, text_of(body).replace("One", "First\n\nSecond")) == (
@@ -116,12 +116,12 @@ def test_a_paragraph_beside_an_edited_one_leaves_the_blocks_without_text() -> No
     )
 
 
-def test_white_space_in_code_counts() -> None:
+def test_white_space_in_code_is_significant() -> None:
     body = read_body(RAW, CODEC)
     assert "x = 1" in sent(body, text_of(body).replace("x  =  1", "x = 1"))
 
 
-def test_what_a_platform_rewrote_is_the_body_from_then_on() -> None:
+def test_a_body_rewritten_by_the_platform_becomes_the_new_base() -> None:
     first = compose(None, pieces("# One\n\nTwo\n\n- three\n"), CODEC).body
     stored = first.raw.replace("<p>Two</p>", '<p class="is-ours">Two</p>')
     known = remembered(first, stored, CODEC)
@@ -130,7 +130,7 @@ def test_what_a_platform_rewrote_is_the_body_from_then_on() -> None:
     assert sent(known, "# One\n\nTwo\n\n- four\n").startswith(stored[: stored.index("<ul>")])
 
 
-def test_a_body_survives_being_stored() -> None:
+def test_a_body_survives_storage() -> None:
     body = read_body(RAW, CODEC)
     assert SiteBody.of(body.raw, body.stored()) == body
     assert pickle.loads(pickle.dumps(CODEC)).split(RAW)
@@ -142,7 +142,7 @@ def merged(ours: str, theirs: str, choices: dict[int, Side] | None = None) -> tu
     return sent(site, result.text), [(conflict.article.strip(), conflict.site.strip()) for conflict in result.conflicts]
 
 
-def test_edits_of_different_blocks_are_both_taken() -> None:
+def test_edits_of_different_blocks_are_both_applied() -> None:
     ours = text_of(read_body(RAW, CODEC)).replace("Two *words*.", "Two new words.").replace("\n- b\n", "\n- b\n- c\n")
     theirs = RAW.replace("One", "ONE").replace("[gallery 1, 2]", "[gallery 1, 2, 3]\n\n<p>Below</p>")
     result, conflicts = merged(ours, theirs)
@@ -154,7 +154,7 @@ def test_edits_of_different_blocks_are_both_taken() -> None:
     assert result.count("[form 7]") == 2
 
 
-def test_neighbours_are_different_blocks() -> None:
+def test_adjacent_blocks_are_merged_separately() -> None:
     ours = text_of(read_body(RAW, CODEC)).replace("One", "Eins")
     result, conflicts = merged(ours, RAW.replace("<li>a</li>", "<li>A</li>"))
     assert (conflicts, "Eins" in result, "<li>A</li>" in result) == ([], True, True)
@@ -164,7 +164,9 @@ def test_neighbours_are_different_blocks() -> None:
     ("choice", "there", "gone"),
     [("article", ["Eins"], ["Uno"]), ("site", ["Uno"], ["Eins"]), ("both", ["Uno", "Eins"], [])],
 )
-def test_a_block_that_both_changed_is_decided_by_the_caller(choice: Side, there: list[str], gone: list[str]) -> None:
+def test_a_block_changed_on_both_sides_is_resolved_by_the_caller(
+    choice: Side, there: list[str], gone: list[str]
+) -> None:
     ours, theirs = text_of(read_body(RAW, CODEC)).replace("One", "Eins"), RAW.replace("One", "Uno")
     _, conflicts = merged(ours, theirs)
     assert conflicts == [("Eins", "Uno")]
@@ -174,19 +176,19 @@ def test_a_block_that_both_changed_is_decided_by_the_caller(choice: Side, there:
     assert not any(text in result for text in gone)
 
 
-def test_the_same_change_on_both_sides_is_no_conflict() -> None:
+def test_the_same_change_on_both_sides_is_not_a_conflict() -> None:
     ours = text_of(read_body(RAW, CODEC)).replace("One", "Uno")
     result, conflicts = merged(ours, RAW.replace("One", "Uno"))
     assert (conflicts, result) == ([], RAW.replace("One", "Uno"))
 
 
-def test_a_block_that_one_side_removed_and_the_other_changed_is_a_conflict() -> None:
+def test_a_block_removed_on_one_side_and_changed_on_the_other_is_a_conflict() -> None:
     theirs = RAW.replace("<p>Two <em>words</em>.</p>\n\n", "")
     ours = text_of(read_body(RAW, CODEC)).replace("Two *words*.", "Two!")
     assert merged(ours, theirs)[1] == [("Two!", "")]
 
 
-def test_what_was_edited_is_shown_as_a_diff() -> None:
+def test_edits_are_shown_as_a_diff() -> None:
     diff = diff_of(read_body(RAW, CODEC), read_body(RAW.replace("One", "Uno"), CODEC))
     assert "-One\n+Uno" in diff
     assert "form" not in diff
@@ -208,7 +210,7 @@ def test_a_site_that_nobody_edited_leaves_the_article_as_it_is(before: str, afte
     assert [one.key for one in pieces(done.text)] == [one.key for one in article]
 
 
-def test_a_segment_says_what_it_is() -> None:
+def test_a_segment_has_the_name_of_its_block() -> None:
     assert read_body("[gallery 1]", CODEC).segments == (
         BodySegment(
             ("[gallery 1]",),
@@ -226,7 +228,7 @@ def test_a_long_body_is_read_and_sent(part: str) -> None:
     assert sent(body, text_of(body)) == raw
 
 
-def test_thousands_of_the_same_block_have_keys_of_their_own() -> None:
+def test_thousands_of_identical_blocks_have_unique_keys() -> None:
     raw = "[gallery]\n\n" * 5000
     body = read_body(raw, CODEC)
     keys = [segment.key for segment in body.segments]

@@ -61,7 +61,7 @@ def test_an_article_requested_twice_counts_once(ada: ToolClient) -> None:
     assert used(ada) == {"articles_created": 2}
 
 
-def test_a_publication_counts_when_it_is_begun(ada: ToolClient) -> None:
+def test_a_publication_is_counted_once_when_it_starts(ada: ToolClient) -> None:
     site, content_id = website(ada, "Tea"), article(ada, "Tea")
     assert ada.data("publish_content", content_id=content_id, website_id=site, dry_run=True)["status"] == "dry_run"
     assert used(ada)["articles_created"] == 1
@@ -71,7 +71,7 @@ def test_a_publication_counts_when_it_is_begun(ada: ToolClient) -> None:
     assert used(ada)["articles_published"] == 1
 
 
-def test_a_dry_run_is_there_when_the_quota_is_used_up(ada: ToolClient) -> None:
+def test_a_dry_run_is_allowed_when_the_quota_is_used_up(ada: ToolClient) -> None:
     site = website(ada, "Tea")
     ids = [article(ada, f"Tea {number}") for number in range(4)]
     for content_id in ids[:3]:
@@ -97,7 +97,7 @@ def test_a_repeated_call_gets_its_result_when_the_quota_is_used_up(ada: ToolClie
     assert used(ada) == {"articles_created": 4, "articles_published": 3}
 
 
-def test_copies_count_once_each_and_not_when_they_are_there(ada: ToolClient) -> None:
+def test_each_copy_counts_once_and_not_when_repeated(ada: ToolClient) -> None:
     site, copies, content_id = website(ada, "Tea"), [website(ada, f"Copy {n}") for n in range(2)], article(ada, "Tea")
     original = ada.data("publish_content", content_id=content_id, website_id=site)
     for _ in range(2):
@@ -114,7 +114,7 @@ def test_copies_count_once_each_and_not_when_they_are_there(ada: ToolClient) -> 
     assert used(ada)["articles_published"] == 3
 
 
-def test_updates_new_times_and_retries_are_there_when_the_quota_is_used_up(ada: ToolClient) -> None:
+def test_updates_reschedules_and_retries_are_allowed_when_the_quota_is_used_up(ada: ToolClient) -> None:
     site = website(ada, "Tea")
     ids = [article(ada, f"Tea {number}") for number in range(4)]
     for content_id in ids[:2]:

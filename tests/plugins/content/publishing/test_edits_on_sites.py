@@ -26,7 +26,7 @@ POST = RemotePost(
 )
 
 
-def test_a_post_as_it_was_has_no_edits() -> None:
+def test_an_unchanged_post_has_no_edits() -> None:
     assert edits(snapshot(POST), POST) == []
     assert edits(snapshot(POST), replace(POST, html=POST.html.replace("</p><p>", "</p>\n\n<p class=x>"))) == []
 
@@ -48,11 +48,11 @@ def test_a_post_as_it_was_has_no_edits() -> None:
         ]),
     ],
 )  # fmt: skip
-def test_an_edit_is_named_with_an_excerpt(changes: dict[str, object], said: list[str]) -> None:
+def test_an_edit_is_reported_with_an_excerpt(changes: dict[str, object], said: list[str]) -> None:
     assert edits(snapshot(POST), replace(POST, **changes)) == said  # type: ignore[arg-type]
 
 
-def test_another_image_in_the_place_of_the_featured_one_is_an_edit() -> None:
+def test_a_replaced_featured_image_is_an_edit() -> None:
     before = replace(POST, featured=True, fields={**POST.fields, "featured": "/a.png", "featured_alt": "A"})
     now = replace(before, fields={**before.fields, "featured": "/b.png"})
     assert edits(snapshot(before), now) == ["the featured image is now '/b.png' (it was '/a.png')"]
@@ -88,13 +88,13 @@ KEPT = {
         ({"slug": "tea-2"}, ["the site gave the post the slug 'tea-2' instead of 'tea'"]),
     ],
 )  # fmt: skip
-def test_a_field_that_the_site_changed_is_named(changes: dict[str, str], said: list[str]) -> None:
+def test_a_field_changed_by_the_site_is_named(changes: dict[str, str], said: list[str]) -> None:
     post = replace(POST, featured=True, fields=KEPT | changes)
     assert differences(SENT, post) == said
     assert differences(replace(SENT, kept=frozenset(changes)), post) == []
 
 
-def test_markdown_has_passages_too() -> None:
+def test_markdown_is_compared_by_passages_too() -> None:
     post = replace(POST, html="# Tea\n\nOne cup,\nor two.\n\n- a\n- b\n")
     edited = replace(post, html="# Tea\n\nOne cup,\nor three.\n\n- a\n- b\n")
     assert edits(snapshot(post), edited) == ["the body now says 'One cup, or three.'"]
@@ -105,14 +105,14 @@ def test_without_a_stored_version_the_edit_is_reported_without_details() -> None
 
 
 @pytest.mark.parametrize("part", ["<img src='", "<p", "\n", "<!--", "<img ", "\n \t"])
-def test_no_body_keeps_the_server_busy(part: str) -> None:
+def test_no_body_blocks_the_server(part: str) -> None:
     body = replace(POST, html=part * (1_000_000 // len(part)))
     started = time.monotonic()
     snapshot(body)
     assert time.monotonic() - started < 5
 
 
-def test_a_connector_that_tells_more_than_before_has_not_edited_anything() -> None:
+def test_additional_fields_from_a_connector_are_not_an_edit() -> None:
     before = fingerprint(POST)
     assert is_unedited(replace(POST, fields={**POST.fields, "author": "Ada", "featured_alt": "A"}), before)
     assert not is_unedited(replace(POST, fields={**POST.fields, "author": "Ada", "title": "Coffee"}), before)

@@ -27,7 +27,7 @@ async def published(blog: Blog, **fields: object) -> Publication:
 
 
 @pytest.mark.parametrize("ours", ["", PHOTO])
-async def test_an_image_of_the_owner_stays_until_the_article_gets_another(
+async def test_an_image_set_by_the_owner_is_kept_until_the_article_gets_another(
     plugin: PluginContext, platform: StandInPlatform, ours: str
 ) -> None:
     blog = await blog_on(plugin, platform)
@@ -52,7 +52,7 @@ async def test_an_image_of_the_owner_stays_until_the_article_gets_another(
     assert post["featured"] in {media["url"] for media in platform.media.values()}
 
 
-async def test_an_image_that_the_owner_took_away_comes_back_where_the_article_is_chosen(
+async def test_an_image_removed_by_the_owner_is_restored_if_the_article_side_is_chosen(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
@@ -82,7 +82,7 @@ async def test_an_image_changed_on_both_sides_needs_a_decision(
     assert platform.posts[publication.external_id]["featured"] == THEIRS
 
 
-async def test_the_image_of_a_post_that_was_taken_over_stays_as_the_owner_changed_it(
+async def test_the_image_of_an_adopted_post_stays_as_the_owner_changed_it(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
@@ -96,7 +96,7 @@ async def test_the_image_of_a_post_that_was_taken_over_stays_as_the_owner_change
     assert "Two better words." in blog.post["html"]
 
 
-async def test_a_field_that_only_this_website_gets_stays_as_the_owner_changed_it(
+async def test_a_website_specific_field_stays_as_the_owner_changed_it(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)
@@ -113,7 +113,7 @@ async def test_a_field_that_only_this_website_gets_stays_as_the_owner_changed_it
     assert (post["tags"], "Uno." in post["html"]) == (["theirs"], True)
 
 
-async def test_a_post_that_the_owner_deleted_is_made_anew_with_all_that_is_ours(
+async def test_a_post_deleted_by_the_owner_is_recreated_with_all_our_fields(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)

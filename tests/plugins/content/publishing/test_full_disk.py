@@ -11,7 +11,7 @@ from support import disks
 from support.disks import namespace
 
 
-def test_publishing_goes_on_once_there_is_room_again(tmp_path: Path) -> None:
+def test_publishing_resumes_once_the_disk_has_space_again(tmp_path: Path) -> None:
     folder = tmp_path / "disk"
     folder.mkdir()
     script = f'{disks._MOUNT} && exec "$3" -m support.publishing_on_disk "$2" "$4"'

@@ -60,7 +60,7 @@ async def _kill_at(platform: StandInPlatform, running: Workers, pid: int, reques
     await asyncio.to_thread(running.gone, pid)
 
 
-async def test_a_process_that_is_killed_at_every_request_leaves_one_post(
+async def test_a_process_killed_at_every_request_leaves_one_post(
     config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform, processes: Forker
 ) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
@@ -80,7 +80,7 @@ async def test_a_process_that_is_killed_at_every_request_leaves_one_post(
 
 
 @pytest.mark.timeout(1200)
-async def test_a_process_that_is_killed_at_any_moment_leaves_one_post(
+async def test_a_process_killed_at_any_moment_leaves_one_post(
     config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform, processes: Forker
 ) -> None:
     website = await connect(idle, platform.url, platform.token)

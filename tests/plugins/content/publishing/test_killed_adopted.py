@@ -27,7 +27,7 @@ ROUNDS = rounds("PRESSROOM_TEST_KILLS", 3, soak=50)
 
 
 @pytest.mark.timeout(1200)
-async def test_killed_at_any_request_nothing_is_lost_or_doubled(
+async def test_a_kill_at_any_request_loses_or_duplicates_nothing(
     config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform, processes: Forker
 ) -> None:
     blog = await blog_on(idle, platform)

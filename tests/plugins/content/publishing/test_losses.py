@@ -115,7 +115,7 @@ def test_a_page_that_shows_the_article_needs_no_remark() -> None:
         ("<h3>Water</h3>\n<p>W", "<h3>Water</h3>\n<p><span class='drop'>W</span>"),
     ],
 )
-def test_what_platforms_and_themes_do_is_no_loss(before: str, after: str) -> None:
+def test_changes_by_platforms_and_themes_are_not_losses(before: str, after: str) -> None:
     assert before in ARTICLE
     changed = ARTICLE.replace(before, after)
     if before == 'id="fn1"':
@@ -123,7 +123,7 @@ def test_what_platforms_and_themes_do_is_no_loss(before: str, after: str) -> Non
     assert compared(changed) == []
 
 
-def test_a_theme_may_move_all_headings_a_level_down() -> None:
+def test_a_theme_may_shift_all_headings_down_a_level() -> None:
     assert compared(ARTICLE.replace("h3", "h4").replace("h2", "h3")) == []
 
 
@@ -176,14 +176,14 @@ def test_a_theme_may_move_all_headings_a_level_down() -> None:
         ("<iframe", "<x", 'the embedded page "youtube-nocookie.com: Abc123xyz" is not shown'),
     ],
 )
-def test_a_loss_names_what_is_lost(before: str, after: str, said: str) -> None:
+def test_a_loss_is_reported_with_the_lost_part(before: str, after: str, said: str) -> None:
     assert before in ARTICLE
     problems = compared(ARTICLE.replace(before, after))
     assert [problem for problem in problems if said in problem], problems
     assert len(problems) <= 4, problems
 
 
-def test_a_page_without_the_article_is_one_warning() -> None:
+def test_a_page_without_the_article_causes_one_warning() -> None:
     [problem] = compared("<p>Members only. Sign in to read on.</p>")
     assert problem.startswith("the page shows ")
     assert "older version" in problem
@@ -202,7 +202,7 @@ def test_many_losses_are_counted() -> None:
     assert problems[-1] == "… and 192 more such losses on the page"
 
 
-def test_every_construct_is_there_where_a_page_shows_it_all() -> None:
+def test_a_complete_page_has_no_losses() -> None:
     article = render(BODY, "markdown").html
     assert compared(article, article) == []
 
@@ -217,7 +217,7 @@ _TAGS = st.sampled_from(
 )  # fmt: skip
 
 
-def test_the_end_of_a_long_article_is_not_lost_for_what_its_page_has_around_it() -> None:
+def test_the_end_of_a_long_article_is_found_despite_surrounding_page_content() -> None:
     body = "".join(f"<p>Paragraph {number}.</p>" for number in range(30_000))
     menu = "".join(f"<li>Item {number}</li>" for number in range(300))
     assert read_losses(page(f"<ul>{menu}</ul>{body}").encode(), body, URL) == []

@@ -119,14 +119,14 @@ def test_a_page_that_shows_the_article_needs_no_remark() -> None:
         ),
     ],
 )
-def test_a_loss_names_what_is_lost(before: str, after: str, said: str) -> None:
+def test_a_loss_is_reported_with_the_lost_part(before: str, after: str, said: str) -> None:
     assert before in ARTICLE
     problems = compared(ARTICLE.replace(before, after, 1))
     assert [problem for problem in problems if said in problem], problems
     assert len(problems) <= 2, problems
 
 
-def test_titles_of_links_are_compared() -> None:
+def test_link_titles_are_compared() -> None:
     assert compared(ARTICLE.replace(' title="All our teas"', "")) == [
         'the link "our tea" lost its title "All our teas"',
         'the link "our tea" lost its title "All our teas"',
@@ -136,7 +136,7 @@ def test_titles_of_links_are_compared() -> None:
     )
 
 
-def test_a_paragraph_that_is_a_menu_item_or_part_of_another_text_is_looked_for_in_its_place() -> None:
+def test_a_paragraph_that_also_occurs_elsewhere_is_searched_for_in_its_position() -> None:
     article = "<ul><li>Green tea</li><li>Black tea</li></ul><p>Soft water</p><p>Soft water is the best for tea.</p>"
     body = "<ul><li>Black tea</li></ul><p>Soft water is the best for tea.</p>"
     assert compared(body, article) == [
@@ -172,12 +172,12 @@ def test_a_paragraph_that_is_a_menu_item_or_part_of_another_text_is_looked_for_i
         ("</table>", f"</table>{GREEN}"),
     ],
 )  # fmt: skip
-def test_what_platforms_and_themes_do_is_no_loss(before: str, after: str) -> None:
+def test_changes_by_platforms_and_themes_are_not_losses(before: str, after: str) -> None:
     assert before in ARTICLE
     assert compared(ARTICLE.replace(before, after)) == []
 
 
-def test_many_links_to_one_page_may_all_be_marked_and_each_that_is_lost_is_found() -> None:
+def test_each_lost_link_is_detected_among_many_marked_links_to_one_page() -> None:
     article = "".join(f'<p>Text {number}, see <a href="/list?n=1">part {number}</a>.</p>' for number in range(300))
     page_html = article.replace("</a>", " (opens in a new tab)</a>").replace("?n=1", "?n=1&amp;ref=blog")
     assert compared(page_html, article) == []
@@ -187,17 +187,17 @@ def test_many_links_to_one_page_may_all_be_marked_and_each_that_is_lost_is_found
     ]
 
 
-def test_a_changed_paragraph_beside_one_that_is_as_it_was_is_found() -> None:
+def test_a_changed_paragraph_next_to_an_unchanged_one_is_recognised() -> None:
     article = '<p>Tea is <a href="/good">good for you</a>.</p><p>Coffee is not as good.</p>'
     assert compared(article.replace("</a>", " (opens in a new tab)</a>"), article) == []
 
 
-def test_numbers_of_rows_that_a_theme_adds_move_no_cell() -> None:
+def test_row_numbers_added_by_a_theme_do_not_shift_cells() -> None:
     body = ARTICLE.replace("<tr>\n<", "<tr>\n<td>#</td><")
     assert compared(body) == []
 
 
-def test_an_image_that_shares_its_name_with_another_is_not_judged_by_it() -> None:
+def test_an_image_is_not_confused_with_another_of_the_same_name() -> None:
     article = '<p>Some words about tea.</p><p>And some more.</p><img src="/files/logo.png" alt="The sign of the shop">'
     body = article.replace("/files/logo.png", "/cdn/8f3a91.webp")
     page_html = page(body).replace("<header>", '<header><img src="/theme/logo.png" alt="The blog">')
@@ -207,7 +207,7 @@ def test_an_image_that_shares_its_name_with_another_is_not_judged_by_it() -> Non
 @pytest.mark.parametrize(
     "after", ["<hr>", '<a href="/x"><img src="/files/photo.png" alt="A photo"></a>', "<pre>a</pre>"]
 )
-def test_what_follows_the_only_paragraph_belongs_to_the_article(after: str) -> None:
+def test_content_after_the_only_paragraph_belongs_to_the_article(after: str) -> None:
     article = f"<p>A single paragraph stands here.</p>{after}"
     assert compared(article, article) == []
 
@@ -228,5 +228,5 @@ def _repeated(number: int) -> tuple[str, str]:
     return body, page(changed)
 
 
-def test_work_on_equal_passages_links_images_tables_and_code_is_linear() -> None:
+def test_comparing_repeated_content_takes_linear_time() -> None:
     assert not grows(lambda texts: read_losses(texts[1].encode(), texts[0], URL), _repeated, 2_000)

@@ -55,7 +55,7 @@ async def ended(plugin: PluginContext, publication: Publication) -> Publication:
     raise AssertionError(current)
 
 
-async def test_a_publication_arrives_whole(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_an_article_is_published_completely(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="whole")
     publication = await publish(plugin, article, website)
     (post,) = platform.posts.values()
@@ -92,7 +92,7 @@ async def test_after_a_lost_response_the_post_is_looked_up_before_anything_is_se
         assert platform.requests.count("POST /api/posts") == (2 if when == "before" else 1)
 
 
-async def test_two_publishes_at_once_make_one_post(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_concurrent_publishes_create_one_post(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publications = await asyncio.gather(*(Publications(plugin).publish(ADA, article, website) for _ in range(8)))
     assert len({publication.id for publication in publications}) == 1
@@ -112,7 +112,7 @@ async def test_two_publishes_at_once_make_one_post(plugin: PluginContext, platfo
         ((302, "text/html", b"", {"Location": "http://10.0.0.1/secret"}), "not on the public internet"),
     ],
 )
-async def test_a_site_that_is_away_is_tried_again_and_then_says_why(
+async def test_an_unavailable_site_is_retried_and_the_reason_is_reported(
     plugin: PluginContext, platform: StandInPlatform, answer: Any, told: str, impatient: None
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
@@ -138,9 +138,7 @@ async def test_with_the_site_down_the_call_returns_at_once_and_publishing_contin
     assert "retried automatically" in waiting.error
 
 
-async def test_a_credential_that_is_revoked_midway_loses_nothing(
-    plugin: PluginContext, platform: StandInPlatform
-) -> None:
+async def test_a_credential_revoked_midway_loses_nothing(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     platform.fault("POST /api/posts/", answer=(401, "application/json", b"{}", {}))
     publication = await publish(plugin, article, website)
@@ -155,7 +153,7 @@ async def test_a_credential_that_is_revoked_midway_loses_nothing(
     assert (await Websites(plugin).get(ADA, website)).status == "active"
 
 
-async def test_a_connector_whose_code_fails_before_anything_is_sent_is_named(
+async def test_a_connector_that_fails_before_sending_is_named(
     plugin: PluginContext, platform: StandInPlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(StandInBlockSite, "codec", HostileCodec(raises))
@@ -190,7 +188,7 @@ async def test_what_the_platform_drops_silently_is_reported(
     assert any(told in warning for warning in publication.warnings), publication.warnings
 
 
-async def test_a_featured_image_is_sent_with_the_alternative_text_that_the_article_has_for_it(
+async def test_a_featured_image_is_sent_with_its_alternative_text(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website = await connect(plugin, platform.url, platform.token)
@@ -198,7 +196,7 @@ async def test_a_featured_image_is_sent_with_the_alternative_text_that_the_artic
     assert "Bread on a table" in [media["alt"] for media in platform.media.values()]
 
 
-async def test_a_conflict_says_what_was_edited(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_a_conflict_shows_what_was_edited(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publication = await publish(plugin, article, website)
     platform.edit(publication.external_id, title="An editor's own title")
@@ -208,7 +206,7 @@ async def test_a_conflict_says_what_was_edited(plugin: PluginContext, platform: 
     assert "the title is now \"An editor's own title\" (it was 'Hello world')" in refused.error, refused.error
 
 
-async def test_an_edit_on_the_site_is_not_written_over(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_an_edit_on_the_site_is_not_overwritten(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publication = await publish(plugin, article, website)
     platform.edit(publication.external_id, html="<p>Somebody's own words</p>")
@@ -239,7 +237,7 @@ async def test_an_update_whose_response_is_lost_is_not_mistaken_for_somebody_els
     assert platform.posts[publication.external_id]["title"] == "Another title"
 
 
-async def test_a_draft_that_was_edited_on_the_site_goes_live_with_the_edit(
+async def test_a_draft_edited_on_the_site_goes_live_with_the_edit(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
@@ -252,9 +250,7 @@ async def test_a_draft_that_was_edited_on_the_site_goes_live_with_the_edit(
     assert [(post["state"], post["excerpt"]) for post in platform.posts.values()] == [("live", "An editor's own")]
 
 
-async def test_a_post_that_was_deleted_on_the_site_is_made_anew(
-    plugin: PluginContext, platform: StandInPlatform
-) -> None:
+async def test_a_post_deleted_on_the_site_is_recreated(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publication = await publish(plugin, article, website)
     platform.posts.clear()
@@ -265,7 +261,7 @@ async def test_a_post_that_was_deleted_on_the_site_is_made_anew(
     assert [post["title"] for post in platform.posts.values()] == ["Another title"]
 
 
-async def test_taking_down_and_bringing_back(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_a_post_is_unpublished_and_republished(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publication = await publish(plugin, article, website)
     platform.fault("POST /api/posts/", when="after", lose=True)
@@ -293,7 +289,7 @@ async def test_a_post_deleted_by_its_owner_is_reported_as_gone(
     assert (unpublished.publication.status, unpublished.state) == ("unpublished", "gone")
 
 
-async def test_images_are_copied_only_where_the_licence_allows_it(
+async def test_images_are_copied_only_if_the_licence_allows_it(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     body = f"![one](https://library.example/{PHOTO}.png)\n\n![two](https://library.example/{HOTLINK}.jpg)\n"
@@ -388,7 +384,7 @@ async def test_what_sanitising_removed_is_reported_for_the_real_post_as_before(
     )
 
 
-async def test_an_author_whom_the_site_does_not_have_is_refused_before_anything_is_sent(
+async def test_an_author_unknown_to_the_site_is_refused_before_anything_is_sent(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     platform.terms.append({"id": "t9", "kind": "author", "name": "Grace"})
@@ -424,7 +420,7 @@ async def test_an_image_that_left_the_library_is_reported(plugin: PluginContext,
     assert all("<img" not in post["html"] for post in platform.posts.values())
 
 
-async def test_websites_and_publications_of_others_do_not_exist(
+async def test_websites_and_publications_of_other_accounts_are_not_found(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
@@ -443,7 +439,7 @@ async def test_websites_and_publications_of_others_do_not_exist(
     assert len(platform.posts) == 1
 
 
-async def test_a_publication_under_way_is_not_changed_into_another_one(
+async def test_a_running_publication_cannot_be_changed_into_another(
     plugin: PluginContext, platform: StandInPlatform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Shorter than the timeout of the held request.
@@ -464,9 +460,7 @@ async def test_a_publication_under_way_is_not_changed_into_another_one(
     assert (await ended(plugin, publication)).status == "published"
 
 
-async def test_a_website_that_is_disconnected_gets_nothing_more(
-    plugin: PluginContext, platform: StandInPlatform
-) -> None:
+async def test_nothing_is_sent_to_a_disconnected_website(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publication = await publish(plugin, article, website)
     assert await Websites(plugin).disconnect(ADA, website) == 1
@@ -475,7 +469,9 @@ async def test_a_website_that_is_disconnected_gets_nothing_more(
     assert [post["state"] for post in platform.posts.values()] == ["live"]
 
 
-async def test_whatever_a_site_says_of_its_posts_can_be_kept(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_any_response_of_a_site_about_its_posts_can_be_stored(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     platform.suffix = "\0\ud800" + "x" * 5000
     publication = await publish(plugin, article, website)
@@ -488,7 +484,7 @@ async def test_whatever_a_site_says_of_its_posts_can_be_kept(plugin: PluginConte
     assert (updated.status, updated.error) == ("published", "")
 
 
-async def test_whatever_a_post_was_edited_to_can_be_kept(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_any_edit_of_a_post_can_be_stored(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publication = await publish(plugin, article, website)
     platform.edit(publication.external_id, title="\0\ud800 Mine", html="<p>\0\ud800</p>" + "x" * 200_000)
@@ -506,7 +502,9 @@ async def test_whatever_a_post_was_edited_to_can_be_kept(plugin: PluginContext, 
     assert orjson.dumps(overwritten)
 
 
-async def test_an_id_that_cannot_be_kept_makes_no_second_post(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_an_id_that_cannot_be_stored_does_not_create_a_second_post(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     platform.id_length = 300
     publication = await publish(plugin, article, website)
@@ -517,7 +515,7 @@ async def test_an_id_that_cannot_be_kept_makes_no_second_post(plugin: PluginCont
 
 
 @pytest.mark.parametrize("status", [503, 429])
-async def test_a_page_of_a_site_in_trouble_is_looked_at_again_by_itself(
+async def test_an_unavailable_page_is_checked_again_automatically(
     plugin: PluginContext, platform: StandInPlatform, status: int
 ) -> None:
     platform.page_status = status
@@ -537,7 +535,7 @@ async def test_a_page_of_a_site_in_trouble_is_looked_at_again_by_itself(
     assert {request.split()[0] for request in platform.requests[sent:]} == {"GET"}
 
 
-async def test_a_page_that_is_not_there_is_not_waited_for(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_a_missing_page_is_not_waited_for(plugin: PluginContext, platform: StandInPlatform) -> None:
     platform.page_status = 404
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="nowhere")
     publication = await publish(plugin, article, website)

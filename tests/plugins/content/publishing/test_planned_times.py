@@ -31,7 +31,7 @@ NOW = datetime(2027, 1, 1, tzinfo=UTC)
         ("Asia/Tokyo", "2027-06-01T08:00:00Z", "2027-06-01T08:00:00"),
     ],
 )
-def test_a_time_is_the_one_that_people_there_mean(zone: str, text: str, utc: str) -> None:
+def test_a_local_time_is_converted_with_the_right_offset(zone: str, text: str, utc: str) -> None:
     assert moment(text, ZoneInfo(zone), now=NOW) == datetime.fromisoformat(utc).replace(tzinfo=UTC)
 
 
@@ -44,6 +44,6 @@ def test_a_time_is_the_one_that_people_there_mean(zone: str, text: str, utc: str
         ("Australia/Lord_Howe", "2027-10-03T02:15:00"),
     ],
 )
-def test_a_time_that_clocks_skip_is_named_with_its_zone(zone: str, text: str) -> None:
+def test_a_time_skipped_by_a_clock_change_is_refused_with_its_zone(zone: str, text: str) -> None:
     with pytest.raises(InvalidInput, match=f"does not exist in {zone}: clocks go forward then"):
         moment(text, ZoneInfo(zone), now=NOW)

@@ -26,7 +26,7 @@ TOLD = {
 KEPT = RemotePost("1", "https://blog.example/bread", "live", "1", html=SENT.html, fields=TOLD, featured=True)
 
 
-def test_a_post_that_arrived_whole_has_no_difference() -> None:
+def test_a_completely_stored_post_has_no_differences() -> None:
     assert differences(SENT, KEPT) == []
 
 
@@ -54,10 +54,10 @@ def test_a_post_that_arrived_whole_has_no_difference() -> None:
         ),
     ],
 )
-def test_each_field_that_differs_is_named(fields: Mapping[str, Any], said: str) -> None:
+def test_each_differing_field_is_named(fields: Mapping[str, Any], said: str) -> None:
     assert differences(SENT, replace(KEPT, fields={**TOLD, **fields})) == [said]
 
 
-def test_an_image_and_a_body_that_are_not_there_are_named() -> None:
+def test_a_missing_image_and_a_missing_body_are_named() -> None:
     assert differences(SENT, replace(KEPT, featured=False)) == ["the site dropped the featured image"]
     assert "kept nothing of the body" in differences(SENT, replace(KEPT, html=""))[0]

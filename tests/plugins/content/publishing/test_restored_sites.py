@@ -61,7 +61,7 @@ async def test_what_the_backup_lacks_is_created_once_and_what_is_outdated_there_
 
 
 @pytest.mark.parametrize("mode", ["draft", "trash", "delete"])
-async def test_a_post_that_got_the_id_of_ours_is_not_taken_down(
+async def test_a_post_that_reused_our_id_is_not_unpublished(
     plugin: PluginContext, platform: StandInPlatform, mode: DownMode
 ) -> None:
     website = await connect(plugin, platform.url, platform.token)
@@ -87,9 +87,7 @@ async def test_a_post_that_got_the_id_of_ours_is_not_taken_down(
     assert [post["title"] for post in platform.posts.values()] == ["Ours again"]
 
 
-async def test_a_post_of_ours_that_was_written_anew_there_is_ours_still(
-    plugin: PluginContext, platform: StandInPlatform
-) -> None:
+async def test_our_post_rewritten_on_the_site_is_still_ours(plugin: PluginContext, platform: StandInPlatform) -> None:
     website = await connect(plugin, platform.url, platform.token)
     article = await write(plugin, title="Ours", slug="ours", featured_media_id="")
     publication = await publish(plugin, article, website)
@@ -100,9 +98,7 @@ async def test_a_post_of_ours_that_was_written_anew_there_is_ours_still(
     assert platform.posts[publication.external_id]["state"] == "trashed"
 
 
-async def test_an_image_that_got_the_id_of_ours_is_not_removed(
-    plugin: PluginContext, platform: StandInPlatform
-) -> None:
+async def test_an_image_that_reused_our_id_is_not_removed(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin, slug="with-image")
     publication = await publish(plugin, article, website)
     (ours,) = platform.media
@@ -112,7 +108,7 @@ async def test_an_image_that_got_the_id_of_ours_is_not_removed(
     assert (platform.posts, platform.media) == ({}, {ours: theirs})
 
 
-async def test_two_articles_of_one_post_do_not_write_over_each_other(
+async def test_two_articles_of_one_post_do_not_overwrite_each_other(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     blog = await blog_on(plugin, platform)

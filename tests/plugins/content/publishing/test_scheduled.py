@@ -53,7 +53,7 @@ async def once_free(work: Callable[[], Awaitable[T]]) -> T:
     return await work()
 
 
-async def test_four_processes_publish_each_exactly_once_and_not_before_its_time(
+async def test_four_processes_publish_each_post_exactly_once_and_on_time(
     config: dict[str, Any], idle: PluginContext, folder: Path, platform: StandInPlatform, processes: Forker
 ) -> None:
     website = await connect(idle, platform.url, platform.token)
@@ -77,7 +77,7 @@ async def test_four_processes_publish_each_exactly_once_and_not_before_its_time(
     assert all(moment >= at for _, moment in live)
 
 
-async def test_moving_and_cancelling(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_a_schedule_is_moved_and_cancelled(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publications, now = Publications(plugin), datetime.now(UTC)
     publication = await publications.publish(ADA, article, website, mode="schedule", publish_at=now + timedelta(days=3))
@@ -109,7 +109,7 @@ async def _natively(plugin: PluginContext, platform: StandInPlatform) -> str:
 
 
 @pytest.mark.parametrize("newer", [False, True])
-async def test_a_draft_is_not_scheduled_on_its_site_either(
+async def test_a_scheduled_draft_is_not_scheduled_on_its_site(
     plugin: PluginContext, platform: StandInPlatform, newer: bool
 ) -> None:
     website, article = await _natively(plugin, platform), await write(plugin)
@@ -152,7 +152,7 @@ async def test_a_scheduled_post_deleted_on_the_site_is_reported_as_deleted(
 
 
 @pytest.mark.parametrize(("away", "status"), [(False, "unpublished"), (True, "draft")])
-async def test_a_post_that_is_gone_is_no_draft_once_it_is_cancelled(
+async def test_a_deleted_post_is_not_a_draft_after_its_schedule_is_cancelled(
     plugin: PluginContext, platform: StandInPlatform, away: bool, status: str
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
@@ -177,7 +177,9 @@ async def test_work_on_a_draft_cancels_what_was_sent_to_its_site(
     assert [post["state"] for post in platform.posts.values()] == ["draft"]
 
 
-async def test_an_edit_on_the_site_leaves_a_schedule_as_it_is(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_an_edit_on_the_site_leaves_the_schedule_unchanged(
+    plugin: PluginContext, platform: StandInPlatform
+) -> None:
     website, article = await _natively(plugin, platform), await write(plugin)
     at = datetime.now(UTC) + timedelta(days=3)
     publications = Publications(plugin)
@@ -201,7 +203,7 @@ async def test_an_edit_on_the_site_leaves_a_schedule_as_it_is(plugin: PluginCont
     assert (published.error, [post["title"] for post in platform.posts.values()]) == ("", ["Mine"])
 
 
-async def test_of_several_jobs_one_is_in_charge(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_of_several_jobs_only_one_is_in_charge(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publications, database = Publications(plugin), plugin.services.database
     later = datetime.now(UTC) + timedelta(days=3)
@@ -240,7 +242,7 @@ async def _due_at(plugin: PluginContext, job_id: str) -> datetime:
     return row.due_at if row.state == "queued" and row.due_at else datetime.min.replace(tzinfo=UTC)
 
 
-async def test_the_built_in_site_keeps_the_time_itself(plugin: PluginContext) -> None:
+async def test_the_built_in_site_handles_the_schedule_itself(plugin: PluginContext) -> None:
     site = await Websites(plugin).add(ADA, "builtin", name="Ada writes", url="", credential={})
     article = await write(plugin, featured_media_id="", body="Text")
     at = datetime.now(UTC) + timedelta(days=2)

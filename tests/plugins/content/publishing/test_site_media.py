@@ -48,9 +48,7 @@ async def test_two_posts_share_an_image(plugin: PluginContext, platform: StandIn
     assert platform.media == {}
 
 
-async def test_an_image_that_was_removed_comes_back_with_its_post(
-    plugin: PluginContext, platform: StandInPlatform
-) -> None:
+async def test_a_removed_image_is_restored_with_its_post(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     first = await published(plugin, article, website)
     await unpublish(plugin, ADA, first.id, "delete")
@@ -68,9 +66,7 @@ async def test_an_image_that_was_removed_comes_back_with_its_post(
     assert [image["url"] in post["html"] for post in platform.posts.values()] == [True]
 
 
-async def test_an_image_that_somebody_deleted_there_is_uploaded_again(
-    plugin: PluginContext, platform: StandInPlatform
-) -> None:
+async def test_an_image_deleted_on_the_site_is_uploaded_again(plugin: PluginContext, platform: StandInPlatform) -> None:
     website = await connect(plugin, platform.url, platform.token)
     await published(plugin, await write(plugin, title="First"), website)
     platform.media.clear()
@@ -79,14 +75,14 @@ async def test_an_image_that_somebody_deleted_there_is_uploaded_again(
     assert image["url"] in next(post["html"] for post in platform.posts.values() if post["title"] == "Second")
 
 
-async def test_two_sites_have_an_image_each(plugin: PluginContext, platform: StandInPlatform) -> None:
+async def test_two_sites_have_separate_images(plugin: PluginContext, platform: StandInPlatform) -> None:
     article = await write(plugin)
     for _ in range(2):
         await published(plugin, article, await connect(plugin, platform.url, platform.token))
     assert platform.count("POST /api/media") == 2
 
 
-async def test_posts_that_are_published_at_once_all_have_their_image(
+async def test_concurrently_published_posts_all_have_their_image(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:
     website = await connect(plugin, platform.url, platform.token)

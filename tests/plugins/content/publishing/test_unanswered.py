@@ -33,7 +33,7 @@ WRITES = [
 ]
 
 
-async def test_pauses_grow_differ_by_chance_and_end() -> None:
+async def test_retry_delays_grow_with_jitter_and_end() -> None:
     for tries, seconds in enumerate(WAIT_SECONDS):
         assert pause(tries, 0) == seconds
         assert pause(tries, 1) == seconds * 1.25
@@ -129,7 +129,9 @@ async def test_a_site_that_responds_again_gets_the_full_waiting_time_at_the_next
     assert len(platform.media) == 1
 
 
-async def test_a_publication_that_goes_on_later_says_when(idle: PluginContext, platform: StandInPlatform) -> None:
+async def test_a_publication_that_continues_later_has_a_due_time(
+    idle: PluginContext, platform: StandInPlatform
+) -> None:
     website, article = await connect(idle, "http://127.0.0.1:1", platform.token), await write(idle)
     publication = await Publications(idle).publish(ADA, article, website)
     await work(Engine(idle, chance=lambda: 0.0), idle, publication)
@@ -141,7 +143,7 @@ async def test_a_publication_that_goes_on_later_says_when(idle: PluginContext, p
     )
 
 
-async def test_a_request_that_acts_late_makes_no_second_post(idle: PluginContext, platform: StandInPlatform) -> None:
+async def test_a_delayed_request_does_not_create_a_second_post(idle: PluginContext, platform: StandInPlatform) -> None:
     patient = replace(idle, config=idle.config.model_copy(update={"settle_seconds": 60}))
     website = await connect(idle, platform.url, platform.token, seconds="0.5")
     article, response = await write(idle), threading.Event()
@@ -181,7 +183,7 @@ async def test_a_site_that_says_when_to_retry_is_not_tried_sooner(
     assert waiting.error == "the stand-in is overloaded. It is retried automatically."
 
 
-async def test_a_connector_that_never_returns_is_given_up(idle: PluginContext, platform: StandInPlatform) -> None:
+async def test_a_connector_that_never_returns_is_abandoned(idle: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
     hasty = replace(idle, config=idle.config.model_copy(update={"settle_seconds": 60, "connector_seconds": 0.5}))
     release = threading.Event()

@@ -79,7 +79,7 @@ def test_sanitised_html_stays_as_it_is(one: str, two: str, between: str) -> None
     assert sanitise(once) == type(sanitise(""))(once)
 
 
-def test_what_a_text_may_hold() -> None:
+def test_allowed_html_is_unchanged() -> None:
     html = (
         '<figure><img src="/a.png" alt="A" loading="lazy"><figcaption>C</figcaption></figure>'
         '<iframe src="https://www.youtube.com/embed/x" width="560"></iframe>'
@@ -92,14 +92,14 @@ def test_what_a_text_may_hold() -> None:
     assert set(basic.removed) >= {"<figure>", "<table>", "<iframe>"}
 
 
-def test_markdown_with_tables_strikethrough_and_footnotes() -> None:
+def test_markdown_has_tables_strikethrough_and_footnotes() -> None:
     html = render("| a |\n|---|\n| ~~b~~ |\n\nText[^1].\n\n[^1]: Note.\n", "markdown").html
     for part in ("<td><s>b</s></td>", 'href="#fn1"', 'id="fnref1"', '<li id="fn1"'):
         assert part in html
 
 
 @pytest.mark.parametrize("sanitiser", ["full", "basic"])
-def test_cells_keep_their_alignment_without_a_warning(sanitiser: Sanitiser) -> None:
+def test_table_cells_keep_their_alignment_without_a_warning(sanitiser: Sanitiser) -> None:
     rendered = render("| a | b | c | d |\n|:--|:-:|--:|---|\n| 1 | 2 | 3 | 4 |\n", "markdown", sanitiser)
     cells = LexborHTMLParser(rendered.html).css("th, td")
     if sanitiser == "full":
@@ -110,7 +110,7 @@ def test_cells_keep_their_alignment_without_a_warning(sanitiser: Sanitiser) -> N
 
 
 @pytest.mark.parametrize("sanitiser", ["full", "basic"])
-def test_task_lists_show_boxes(sanitiser: Sanitiser) -> None:
+def test_task_lists_are_rendered_with_boxes(sanitiser: Sanitiser) -> None:
     text = "- [x] Buy **beans**\n- [ ] Grind\n  1. [X] finely\n- [a] no\n- [x]none\n- `[x] code`\n\n[x] Not a list\n"
     rendered = render(text, "markdown", sanitiser)
     words = text_of(rendered.html).split()
@@ -137,7 +137,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_bombs_are_refused_or_take_seconds(name: str) -> None:
+def test_bombs_are_refused_or_rendered_in_seconds(name: str) -> None:
     for form in ("markdown", "html"):
         output = ""
         with suppress(InvalidInput):
@@ -159,11 +159,11 @@ def test_bombs_are_refused_or_take_seconds(name: str) -> None:
         ("", 0),
     ],
 )
-def test_words_in_every_script(text: str, words: int) -> None:
+def test_words_are_counted_in_every_script(text: str, words: int) -> None:
     assert count_words(text) == words
 
 
-def test_plain_text() -> None:
+def test_html_is_converted_to_plain_text() -> None:
     html = "<h1>A</h1><p>b <b>c</b><br>\n d</p><pre>x\n  y</pre><ul><li>1<li>2</ul><script>no</script>"
     assert text_of(html) == "A\n\nb c\nd\n\nx\n  y\n\n1\n\n2"
 
@@ -197,7 +197,7 @@ def test_plain_text() -> None:
         ('<a href="/x" class="footnote-ref" id="r1">1</a>', "[1](/x)\n"),
     ],
 )
-def test_html_to_markdown(html: str, markdown: str) -> None:
+def test_html_is_converted_to_markdown(html: str, markdown: str) -> None:
     assert to_markdown(html) == markdown
 
 
@@ -232,7 +232,7 @@ def test_markdown_says_the_same_as_the_html_that_it_came_from(html: str) -> None
         '<p><span dir="rtl">a</span></p>',
     ],
 )
-def test_attributes_survive_the_way_through_markdown(html: str) -> None:
+def test_attributes_survive_conversion_to_markdown_and_back(html: str) -> None:
     assert render(to_markdown(html), "markdown").html.strip() == html
 
 
@@ -244,7 +244,7 @@ def test_slugs(title: str) -> None:
     assert not re.search(r"[\s/?#%<>\"'\\]", slug)
 
 
-def test_the_article_of_a_page_without_marks() -> None:
+def test_the_article_of_a_page_without_semantic_markup_is_extracted() -> None:
     text = "This is a sentence of the article, which is long enough to count. " * 5
     page = f"<body><div><ul>{'<li><a href=/x>Link</a>' * 20}</ul></div><div><div><p>{text}<p>{text}</div></div></body>"
     extracted = extract(page, "https://example.com/a/")

@@ -36,7 +36,7 @@ def published(client: Client, website: str, title: str, body: str = BODY, **fiel
 
 
 @pytest.mark.parametrize("title", ["All about tea", "お茶について"])
-def test_the_twins_of_a_page(ada: Client, web: httpx.Client, website: str, title: str) -> None:
+def test_the_markdown_and_text_versions_of_a_page(ada: Client, web: httpx.Client, website: str, title: str) -> None:
     id_, path = published(ada, website, title)
     assert web.get(path).status_code == 200
     markdown = web.get(f"{path}.md")
@@ -53,7 +53,7 @@ def test_the_twins_of_a_page(ada: Client, web: httpx.Client, website: str, title
     assert web.get(f"{path}.md").text == markdown.text  # the live post is what was sent
 
 
-def test_a_page_that_was_taken_down_has_no_twins(ada: Client, web: httpx.Client, website: str) -> None:
+def test_an_unpublished_page_has_no_markdown_or_text_version(ada: Client, web: httpx.Client, website: str) -> None:
     id_, path = published(ada, website, "Tea")
     [publication] = ada.data("list_publications", content_id=id_)["publications"]
     ada.data("unpublish_content", publication_id=publication["publication_id"], confirm=True)
@@ -67,9 +67,7 @@ def test_a_page_that_was_taken_down_has_no_twins(ada: Client, web: httpx.Client,
         assert web.get(url).status_code == 404
 
 
-def test_articles_that_are_published_elsewhere_have_an_address_here(
-    ada: Client, web: httpx.Client, website: str
-) -> None:
+def test_articles_published_elsewhere_have_a_url_here(ada: Client, web: httpx.Client, website: str) -> None:
     id_, _ = published(ada, website, "Über Tee")
     plugin = ada.plugin
 
@@ -90,7 +88,7 @@ def test_articles_that_are_published_elsewhere_have_an_address_here(
     assert f"({ada.host.url}{path})" in web.get("/llms.txt").text
 
 
-def test_the_index_names_them_newest_first_and_holds_the_newest_in_full(
+def test_the_index_lists_pages_newest_first_and_includes_the_newest_in_full(
     ada: Client, web: httpx.Client, website: str
 ) -> None:
     paths = [published(ada, website, f"Tea {name}", f"Text {name}.", excerpt="About\ntea.")[1] for name in "BAC"]

@@ -23,7 +23,7 @@ def website(ada: Client) -> str:
     return id_
 
 
-def test_a_guide_is_kept_part_by_part(ada: Client, eve: Client, website: str) -> None:
+def test_a_guide_is_updated_field_by_field(ada: Client, eve: Client, website: str) -> None:
     assert ada.data("get_website", website_id=website)["voice_version"] == 0
     first = ada.data("set_brand_voice", website_id=website, tone="Warm.", dos=["Say you."], spelling="en-GB")
     assert (first["version"], first["voice"]["tone"]) == (1, "Warm.")
@@ -38,7 +38,7 @@ def test_a_guide_is_kept_part_by_part(ada: Client, eve: Client, website: str) ->
     assert "another part" in ada.refusal("set_brand_voice", website_id=website)
 
 
-def test_of_two_changes_at_once_one_is_refused(ada: Client, website: str) -> None:
+def test_of_several_concurrent_changes_one_is_accepted(ada: Client, website: str) -> None:
     def change(number: int) -> bool:
         arguments = {"website_id": website, "tone": f"Tone {number}", "expected_version": 0}
         return not ada.call("set_brand_voice", **arguments).get("isError")
@@ -65,7 +65,7 @@ def test_an_article_is_checked(ada: Client, eve: Client, website: str) -> None:
             ada.host.run(checker.voice_findings(subject, site, content_id=content_id, body="x"))
 
 
-def test_an_article_is_checked_against_the_voice_of_its_own_website(ada: Client, website: str) -> None:
+def test_an_article_is_checked_against_the_voice_of_its_website(ada: Client, website: str) -> None:
     ada.data("set_brand_voice", website_id=website, banned_terms=["leverage"])
     checker = content_services(contexts(ada)["search_performance"]).text_checks
     unowned = ada.data("create_content", title="Leverage", body="Tea.", website_id=website)["content_id"]
@@ -85,7 +85,7 @@ def rules(text: str, voice: Voice, language: str = "en") -> list[tuple[str, str]
     return [(finding.rule, finding.found) for finding in check(text, voice, language)]
 
 
-def test_terms_are_found_as_whole_words_in_any_case() -> None:
+def test_terms_match_as_whole_words_in_any_case() -> None:
     voice = Voice(banned_terms=("synergy", "c++"), glossary={"GitHub": "git hub", "website": "web site,web-site"})
     text = "Synergy! Synergyx. C++ rocks. Github and git  hub, a Web site. Website. GitHub website WEBSITE"
     assert rules(text, voice) == [
@@ -98,7 +98,7 @@ def test_terms_are_found_as_whole_words_in_any_case() -> None:
     ]
 
 
-def test_spelling_of_both_variants() -> None:
+def test_spellings_of_the_other_variant_are_reported() -> None:
     text = "The colour of the center is organised. COLOR, Colour, program, license, story."
     assert rules(text, Voice(spelling="en-US")) == [
         ("spelling", "colour"), ("spelling", "organised"), ("spelling", "Colour"),
@@ -111,13 +111,13 @@ def test_spelling_of_both_variants() -> None:
     ]
 
 
-def test_no_word_is_wrong_in_both_variants() -> None:
+def test_no_word_is_misspelt_in_both_variants() -> None:
     british, american = other_spellings("en-GB"), other_spellings("en-US")
     assert len(british) > 500
     assert not british.keys() & american.keys()
 
 
-def test_long_sentences_and_hard_texts() -> None:
+def test_long_sentences_and_hard_texts_are_reported() -> None:
     easy = "The cat sat. " * 30
     assert rules(easy, Voice()) == []
     long = " ".join(["word"] * 31) + ". Short one.\n"
@@ -131,7 +131,7 @@ def test_long_sentences_and_hard_texts() -> None:
 @pytest.mark.parametrize(
     ("word", "count"), [("cat", 1), ("table", 2), ("make", 1), ("wanted", 2), ("organise", 3), ("queue", 1), ("x", 1)]
 )
-def test_syllables(word: str, count: int) -> None:
+def test_syllables_are_counted(word: str, count: int) -> None:
     assert syllables_of(word, "en") == count
 
 

@@ -57,7 +57,7 @@ def refused(verb: Coroutine[Any, Any, object]) -> str:
     return error.value.message
 
 
-def test_what_the_platform_cannot_do_is_refused() -> None:
+def test_unsupported_operations_are_refused() -> None:
     site: Site = PlainSite()
     assert refused(site.upload(FILE, "m")) == "this platform takes no files: cup.png can only be linked"
     assert refused(site.redirects()) == "this platform has no redirects"
@@ -67,7 +67,7 @@ def test_what_the_platform_cannot_do_is_refused() -> None:
         site.posts(None, 1)
 
 
-def test_what_needs_nothing_of_the_platform_returns_nothing() -> None:
+def test_optional_methods_return_nothing_by_default() -> None:
     site = PlainSite()
     assert asyncio.run(site.terms("tag", "", 9)) == []
     assert asyncio.run(site.ensure_terms(POST)) == {}
@@ -84,7 +84,7 @@ def test_what_needs_nothing_of_the_platform_returns_nothing() -> None:
         (Capabilities(delete=True, trash=False), {"live", "gone"}),
     ],
 )
-def test_states_follow_the_capabilities(capabilities: Capabilities, allowed: set[str]) -> None:
+def test_states_depend_on_the_capabilities(capabilities: Capabilities, allowed: set[str]) -> None:
     site = type("Declared", (PlainSite,), {"capabilities": capabilities})()
     reached = set()
     for state in get_args(PostState):
@@ -96,7 +96,7 @@ def test_states_follow_the_capabilities(capabilities: Capabilities, allowed: set
     assert reached == allowed
 
 
-def test_the_platforms_own_words_come_first() -> None:
+def test_the_platforms_refusal_messages_take_precedence() -> None:
     class Archive(PlainSite):
         capabilities = Capabilities(delete=True)
         refusals: ClassVar = {"trash": "an archive has no trash", "upload": "an archive takes no files"}
@@ -119,7 +119,7 @@ def test_a_site_without_a_trash_declares_that(site: type[BasicSite]) -> None:
         assert site.capabilities.delete
 
 
-def test_a_platform_that_deletes_nothing_says_so_of_its_trash_too() -> None:
+def test_a_platform_that_cannot_delete_has_no_trash_either() -> None:
     class Stone(PlainSite):
         refusals: ClassVar = {"delete": "what is carved stays"}
 
@@ -135,6 +135,6 @@ def test_a_platform_that_deletes_nothing_says_so_of_its_trash_too() -> None:
         (Capabilities(redirects=True), "redirects, add_redirect, remove_redirect"),
     ],
 )
-def test_a_capability_without_its_methods_is_an_error_of_the_class(capabilities: Capabilities, missing: str) -> None:
+def test_a_capability_without_its_methods_is_an_error(capabilities: Capabilities, missing: str) -> None:
     with pytest.raises(TypeError, match=f"Wrong declares the capability .*; define {missing} too"):
         type("Wrong", (PlainSite,), {"capabilities": capabilities})

@@ -110,7 +110,7 @@ CHANGING: list[Callable[[Any], Awaitable[Any]]] = [
 @pytest.mark.parametrize(
     ("call", "late"), [*((call, SiteUnavailable) for call in ASKING), *((call, UnknownOutcome) for call in CHANGING)]
 )
-async def test_a_call_that_never_returns_is_given_up(
+async def test_a_call_that_never_returns_is_abandoned(
     plugin: PluginContext[ContentConfig], gate: PluginGate, call: Callable[[Any], Awaitable[Any]], late: type[Exception]
 ) -> None:
     site = bounded_site(plugin, CONNECTOR, SilentSite())  # type: ignore[arg-type]
@@ -121,7 +121,7 @@ async def test_a_call_that_never_returns_is_given_up(
     assert gate.failures == {("acme", "extension", "timeout"): 1}
 
 
-async def test_posts_that_came_in_time_are_kept(plugin: PluginContext[ContentConfig]) -> None:
+async def test_posts_returned_in_time_are_kept(plugin: PluginContext[ContentConfig]) -> None:
     site = bounded_site(plugin, CONNECTOR, SilentSite())  # type: ignore[arg-type]
     posts: list[Any] = [post async for post in site.posts(None, 2)]
     assert posts == [0, 1]
@@ -129,7 +129,9 @@ async def test_posts_that_came_in_time_are_kept(plugin: PluginContext[ContentCon
         posts += [post async for post in site.posts(None, 3)]
 
 
-async def test_it_can_do_what_the_site_can_and_no_more(plugin: PluginContext[ContentConfig], gate: PluginGate) -> None:
+async def test_it_has_exactly_the_capabilities_of_the_site(
+    plugin: PluginContext[ContentConfig], gate: PluginGate
+) -> None:
     silent = SilentSite()
     site = bounded_site(plugin, CONNECTOR, silent)  # type: ignore[arg-type]
     for protocol in (RecallingSite, MediaSite, BlockSite, WorkingSite):
@@ -165,7 +167,7 @@ def test_a_function_that_blocks_the_event_loop_is_interrupted(
     assert "secret-token" not in repr(log)
 
 
-def test_what_a_function_raises_is_for_those_who_called_but_not_the_end_of_the_process(
+def test_exceptions_are_passed_to_the_caller_but_do_not_end_the_process(
     plugin: PluginContext[ContentConfig], gate: PluginGate
 ) -> None:
     with pytest.raises(SiteRefused, match="no"), opening(plugin, CONNECTOR):
@@ -192,7 +194,7 @@ class HostileSite(SilentSite):
 
 
 @pytest.mark.parametrize("function", [blocks, swallows, turns_into_another, spins])
-def test_what_recalls_a_post_is_interrupted_where_it_blocks_the_event_loop(
+def test_a_recall_function_that_blocks_the_event_loop_is_interrupted(
     plugin: PluginContext[ContentConfig], gate: PluginGate, function: Callable[[], None]
 ) -> None:
     site: Any = bounded_site(plugin, CONNECTOR, HostileSite(function, HostileCodec(raises)))  # type: ignore[arg-type]
@@ -201,7 +203,7 @@ def test_what_recalls_a_post_is_interrupted_where_it_blocks_the_event_loop(
     assert gate.failures == {("acme", "extension", "blocked"): 1}
 
 
-def test_what_recalls_a_post_may_raise_but_not_end_the_process(
+def test_a_recall_function_may_raise_but_not_end_the_process(
     plugin: PluginContext[ContentConfig], gate: PluginGate
 ) -> None:
     codec = HostileCodec(raises)
@@ -244,7 +246,7 @@ async def workers(gate: PluginGate) -> AsyncIterator[WorkerPool]:
         (swallows, "timeout", "platform silent did not end within 0.5 s"),
     ],
 )
-async def test_a_codec_that_fails_in_a_worker_process_is_a_failure_of_its_plugin(
+async def test_a_codec_failure_in_a_worker_process_is_attributed_to_its_plugin(
     plugin: PluginContext[ContentConfig],
     gate: PluginGate,
     workers: WorkerPool,

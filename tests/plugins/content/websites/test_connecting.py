@@ -91,7 +91,7 @@ def test_a_wrong_credential_is_reported_and_not_shown_again(
         assert "is connected" in browser.submit(page, path, url=platform.url, token=TOKEN, do="connect").text
 
 
-def test_the_page_leads_to_where_the_site_shows_the_credential(
+def test_the_page_links_to_where_the_site_shows_the_credential(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     path = link(ada)
@@ -106,7 +106,7 @@ def test_the_page_leads_to_where_the_site_shows_the_credential(
         assert attribute_of(page.tree, f'a[href^="{platform.url}"]', "href") == f"{platform.url}/settings#token"
 
 
-def test_the_link_works_for_the_account_that_made_it_alone(
+def test_the_link_works_only_for_the_account_that_created_it(
     host: RunningHost, ada: Client, eve: Client, platform: StandInPlatform
 ) -> None:
     path = link(ada, url=platform.url)
@@ -139,7 +139,7 @@ def test_the_link_expires(host: RunningHost, ada: Client, platform: StandInPlatf
         assert "expired" in page.text
 
 
-def test_a_link_still_works_after_the_account_had_too_many_websites(
+def test_a_link_still_works_after_the_website_limit_was_exceeded(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     path = link(ada, url=platform.url)
@@ -162,7 +162,7 @@ def test_a_link_still_works_after_the_account_had_too_many_websites(
         assert browser.get(path).path == "/dashboard/websites"
 
 
-def test_a_site_that_hands_out_the_credential_itself(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
+def test_a_site_that_issues_the_credential_itself(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
     path = link(ada, url=platform.url)
     with browser_of(host, ada) as browser:
         page = browser.submit(browser.get(path), path, url=f"{platform.url}/no-approval", do="approve")
@@ -179,12 +179,14 @@ def test_a_site_that_hands_out_the_credential_itself(host: RunningHost, ada: Cli
     assert website["url"] == platform.url
 
 
-def test_a_platform_that_is_not_there_names_the_others(ada: Client) -> None:
+def test_an_unknown_platform_is_refused_with_the_known_ones(ada: Client) -> None:
     refusal = ada.refusal("connect_website", platform="hashnode")
     assert "platform: must be one of builtin, " in refusal
 
 
-def test_the_pages_of_a_website(host: RunningHost, ada: Client, eve: Client, platform: StandInPlatform) -> None:
+def test_the_dashboard_pages_of_a_website(
+    host: RunningHost, ada: Client, eve: Client, platform: StandInPlatform
+) -> None:
     path = link(ada, url=platform.url, name="First name")
     with browser_of(host, ada) as browser:
         browser.submit(browser.get(path), path, url=platform.url, name="First name", token=TOKEN, do="connect")
@@ -223,7 +225,7 @@ def test_the_pages_of_a_website(host: RunningHost, ada: Client, eve: Client, pla
     assert result == {"disconnected": True, "kept_publications": 0}
 
 
-def test_keys_are_changed(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
+def test_credential_keys_are_rotated(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
     async def rotate() -> tuple[int, int, str]:
         websites = Websites(ada.plugin)
         website = await websites.add(ada.user_id, PLATFORM, name="x", url=platform.url, credential={"token": TOKEN})
@@ -260,5 +262,5 @@ async def test_concurrent_jobs_count_a_credential_once(tmp_path: Path) -> None:
         ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
     ],
 )
-def test_addresses_as_people_type_them(typed: str, address: str) -> None:
+def test_typed_urls_are_normalised(typed: str, address: str) -> None:
     assert site_address(typed).lower() == address.lower()

@@ -27,17 +27,17 @@ LABELS = st.from_regex(r"[a-zA-Z0-9]([a-zA-Z0-9-]{0,10}[a-zA-Z0-9])?", fullmatch
         ("例え.テスト", "xn--r8jz45g.xn--zckzah"),
     ],
 )
-def test_a_domain_has_one_form_however_it_is_typed(typed: str, name: str) -> None:
+def test_typed_domains_are_normalised(typed: str, name: str) -> None:
     assert read_domain(typed, BASE) == name
 
 
 @pytest.mark.parametrize("typed", ["straße.example", "blog.example.org.", "blog.example.org:443", "blog..org", "127.1"])
-def test_a_name_that_could_mean_two_things_is_refused(typed: str) -> None:
+def test_an_ambiguous_name_is_refused(typed: str) -> None:
     with pytest.raises(InvalidInput):
         read_domain(typed, BASE)
 
 
-def test_the_port_of_a_public_url_with_a_port_is_the_domains_too() -> None:
+def test_a_domain_has_the_port_of_the_public_url() -> None:
     base = "http://127.0.0.1:8000"
     assert read_domain("blog.example.org:8000", base) == "blog.example.org"
     assert domain_url("blog.example.org", base) == "http://blog.example.org:8000"
@@ -80,12 +80,12 @@ def test_whatever_is_typed_is_refused_or_becomes_a_plain_name(typed: str) -> Non
         ("#part", "#part"),
     ],
 )
-def test_stored_urls_become_those_of_the_domain(url: str, now: str) -> None:
+def test_stored_urls_are_rewritten_to_the_domain(url: str, now: str) -> None:
     assert current_url(url, "https://ada.example", f"{BASE}/sites/ada") == now
     assert current_url(url, f"{BASE}/sites/ada", f"{BASE}/sites/ada") == url
 
 
-def test_urls_in_a_text_become_those_of_the_domain() -> None:
+def test_urls_in_text_are_rewritten_to_the_domain() -> None:
     other = f"{BASE}/sites/ada-2/c x/sites/ada/d"
     text = f"[a]({BASE}/sites/ada/a) [b](/sites/ada/b) <{BASE}/sites/ada> {other}"
     assert with_current_urls(text, "https://ada.example", f"{BASE}/sites/ada") == (

@@ -46,17 +46,17 @@ def silent() -> Iterator[str]:
         ([f"website=w_{number}" for number in range(40)], {f"w_{number}" for number in range(40)}),
     ],
 )
-async def test_records_name_websites(server: NameServer, domain: str, texts: list[str], ids: set[str]) -> None:
+async def test_dns_records_name_websites(server: NameServer, domain: str, texts: list[str], ids: set[str]) -> None:
     server.texts[record_name(domain)] = texts
     assert set(await assigned_websites(domain, [server.address])) == ids
 
 
-async def test_a_domain_without_records_is_given_to_nobody(server: NameServer, domain: str) -> None:
+async def test_a_domain_without_records_is_assigned_to_no_website(server: NameServer, domain: str) -> None:
     assert list(await assigned_websites(domain, [server.address])) == []
     assert list(await assigned_websites(f"{'a.' * 125}org", [server.address])) == []
 
 
-async def test_servers_that_fail_or_are_silent_say_nothing(
+async def test_failing_or_silent_servers_leave_the_records_unknown(
     server: NameServer, silent: str, domain: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.failing.add(record_name(domain))
@@ -75,11 +75,11 @@ async def test_another_server_is_tried_if_one_fails(server: NameServer, domain: 
 
 
 @pytest.mark.parametrize("text", ["192.0.2.1", "192.0.2.1:5353", "2001:db8::1", "[2001:db8::1]:53", "[2001:db8::1]"])
-def test_servers_are_ip_addresses(text: str) -> None:
+def test_dns_servers_are_ip_addresses(text: str) -> None:
     assert ContentConfig(dns_servers=(text,)).dns_servers == (text,)
 
 
 @pytest.mark.parametrize("text", ["", "dns.example.org", "192.0.2.1:0", "192.0.2.1:65536", "192.0.2.1:dns", "[::1]:"])
-def test_other_servers_are_refused(text: str) -> None:
+def test_invalid_dns_servers_are_refused(text: str) -> None:
     with pytest.raises(ValidationError, match=r"must (be an IP address|have a port)"):
         ContentConfig(dns_servers=(text,))

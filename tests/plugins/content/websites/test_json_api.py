@@ -51,7 +51,7 @@ def ask(fetching: Any, **arguments: Any) -> JsonResponse:
     return asyncio.run(api.request(fetching, "POST", "https://a.example/x", **arguments))
 
 
-def test_a_document_goes_out_as_json_with_the_headers_of_the_api() -> None:
+def test_a_document_is_sent_as_json_with_the_headers_of_the_api() -> None:
     fetching = answered(b'{"id": 1}')
     response = ask(fetching, document={"title": "Käse"})
     assert (response.body, response.problem, response.size, response.empty) == ({"id": 1}, "", 9, False)
@@ -72,7 +72,7 @@ def test_a_document_goes_out_as_json_with_the_headers_of_the_api() -> None:
         (b"[[], [], [], [], [], [], [], [], []]", "returned more than 9 values", False),
     ],
 )
-def test_what_cannot_be_read_says_why(content: bytes, problem: str, empty: bool) -> None:
+def test_an_unreadable_response_reports_the_reason(content: bytes, problem: str, empty: bool) -> None:
     response = ask(answered(content))
     assert (response.body, response.problem, response.empty) == (None, problem, empty)
 
@@ -103,6 +103,6 @@ def test_retry_after_is_read_in_both_forms(value: str, seconds: int | None) -> N
     assert ask(answered(headers={"retry-after": value})).retry_after == seconds
 
 
-def test_a_query_leaves_out_what_is_empty() -> None:
+def test_empty_query_parameters_are_omitted() -> None:
     assert with_query("https://a.example/x", {"a": "", "b": None}) == "https://a.example/x"
     assert with_query("https://a.example/x?y=1", {"a": [1, 2], "b": "ä"}) == "https://a.example/x?y=1&a=1&a=2&b=%C3%A4"

@@ -14,7 +14,7 @@ ADDED = 4 * LIMIT
 
 
 @pytest.mark.parametrize("line", ["Some words about tea and cups.", "Tea " * (ADDED // 4)])
-def test_a_diff_that_is_cut_says_so(ada: Client, platform: StandInPlatform, line: str) -> None:
+def test_a_truncated_diff_is_marked(ada: Client, platform: StandInPlatform, line: str) -> None:
     platform.posts["old"] = {
         "id": "old", "slug": "old", "title": "Old", "html": "<p>One</p>\n\n<p>Two</p>", "state": "live", "revision": 1,
         "featured": None, "marker": "", "tags": [], "categories": [],

@@ -80,7 +80,7 @@ def documents(client: Client, stem: str) -> int:
     return client.host.run(counted())
 
 
-def test_existing_posts_come_into_the_index_once(ada: Client, website: str, platform: StandInPlatform) -> None:
+def test_existing_posts_are_indexed_once(ada: Client, website: str, platform: StandInPlatform) -> None:
     write(platform, "a", "b", "c")
     first = sync(ada, website)
     assert (figures(first), first["next_cursor"], first["note"]) == ((3, 0, 0, 0), None, ALL)
@@ -89,7 +89,7 @@ def test_existing_posts_come_into_the_index_once(ada: Client, website: str, plat
     assert (indexed(ada, website), documents(ada, "meadow")) == (["a", "b", "c"], 3)
 
 
-def test_more_posts_are_read_with_the_cursor_of_the_last_job(
+def test_more_posts_are_read_with_the_cursor_of_the_previous_job(
     ada: Client, website: str, platform: StandInPlatform
 ) -> None:
     write(platform, *"abcde")
@@ -109,7 +109,7 @@ def test_the_requested_number_of_posts_is_the_whole_list(ada: Client, website: s
     assert sync(ada, website, max_items=2)["next_cursor"] is None
 
 
-def test_what_changes_between_two_calls_is_not_missed(ada: Client, website: str, platform: StandInPlatform) -> None:
+def test_changes_between_two_calls_are_not_missed(ada: Client, website: str, platform: StandInPlatform) -> None:
     write(platform, *"bcdef")
     first = sync(ada, website, max_items=3)
     del platform.posts["b"], platform.posts["c"]
@@ -122,9 +122,7 @@ def test_what_changes_between_two_calls_is_not_missed(ada: Client, website: str,
     assert indexed(ada, website) == list("adef")
 
 
-def test_pages_that_are_gone_are_forgotten_after_a_whole_pass(
-    ada: Client, website: str, platform: StandInPlatform
-) -> None:
+def test_deleted_pages_are_removed_after_a_complete_pass(ada: Client, website: str, platform: StandInPlatform) -> None:
     write(platform, *"abcd")
     sync(ada, website)
     del platform.posts["a"], platform.posts["d"]
@@ -136,9 +134,7 @@ def test_pages_that_are_gone_are_forgotten_after_a_whole_pass(
     assert documents(ada, "meadow") == 2
 
 
-def test_nothing_is_forgotten_of_a_website_that_cannot_be_read(
-    ada: Client, website: str, platform: StandInPlatform
-) -> None:
+def test_nothing_is_removed_for_an_unreadable_website(ada: Client, website: str, platform: StandInPlatform) -> None:
     write(platform, "a", "b")
     sync(ada, website)
     del platform.posts["b"]
@@ -153,7 +149,7 @@ def test_nothing_is_forgotten_of_a_website_that_cannot_be_read(
     assert indexed(ada, website) == ["a", "b"]
 
 
-def test_a_cursor_keeps_the_day_of_the_first_call(ada: Client, website: str, platform: StandInPlatform) -> None:
+def test_a_cursor_keeps_the_date_of_the_first_call(ada: Client, website: str, platform: StandInPlatform) -> None:
     write(platform, *"abc")
     sync(ada, website)
     del platform.posts["c"]
@@ -169,6 +165,6 @@ def test_a_cursor_keeps_the_day_of_the_first_call(ada: Client, website: str, pla
     "cursor",
     ["x", "5", "1-", "-1-5", "1-5-2026-02-31", "1-5-", f"{10**17}-5", f"{10**18 - 1}-5", "1-9999999", "1-5\n", "٣-5"],
 )
-def test_what_is_not_a_cursor_is_refused(ada: Client, website: str, cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(ada: Client, website: str, cursor: str) -> None:
     message = ada.refusal("sync_website_content", website_id=website, cursor=cursor)
     assert "must be the next_cursor of an earlier job of this tool; leave it out to start over" in message

@@ -89,7 +89,7 @@ def values_of(client: Client, tool: str, parameter: str) -> list[str]:
     return values
 
 
-def test_a_connector_of_a_third_party_can_be_connected_over_mcp(ada: Client) -> None:
+def test_a_third_party_connector_can_be_connected_over_mcp(ada: Client) -> None:
     result = ada.data("connect_website", platform="fakecms")
     assert result["state"] == "waiting_for_user"
     assert result["connect_url"].startswith(ada.host.url)
@@ -116,7 +116,7 @@ def test_a_failing_source_is_reported_in_words_and_its_plugin_is_named(tmp_path:
         assert str(latest.call) == "the extension image source fake"
 
 
-def test_a_connector_that_cannot_even_be_opened_is_named(ada: Client) -> None:
+def test_a_connector_that_fails_to_open_is_named(ada: Client) -> None:
     path = urlsplit(ada.data("connect_website", platform="fakecms")["connect_url"]).path
     with BrowserWithoutScreen(ada.host) as browser:
         browser.enter(ada.host, ada.host.run(ada.host.host.accounts.users.get(ada.user_id)))
@@ -141,9 +141,7 @@ def test_clients_learn_what_this_server_has_and_nothing_else(ada: Client) -> Non
         ({"source": "openverse"}, "images"),
     ],
 )
-async def test_a_name_that_comes_with_pressroom_cannot_be_taken(
-    tmp_path: Path, wanted: dict[str, str], owner: str
-) -> None:
+async def test_a_built_in_name_cannot_be_taken(tmp_path: Path, wanted: dict[str, str], owner: str) -> None:
     with configured(tmp_path, "a_first", **wanted, more=()) as config:
         compiled = LoadedApp(settings_for_test(config, tmp_path / "data"))
         findings = await diagnose(compiled, lambda: None)
@@ -157,7 +155,7 @@ async def test_a_name_that_comes_with_pressroom_cannot_be_taken(
     assert f"is offered by {owner} too" in finding.result.message
 
 
-def test_of_two_third_parties_neither_gets_the_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_third_parties_with_the_same_name_both_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with configured(tmp_path, "one_cms", more=("two_cms",)) as config:
         file = tmp_path / "pressroom.toml"
         tables = "".join(f"[plugins.{id_}]\n" for id_ in config["plugins"])
@@ -171,7 +169,7 @@ def test_of_two_third_parties_neither_gets_the_name(tmp_path: Path, capsys: pyte
 @pytest.mark.parametrize(
     ("wrong", "told"), [({"source": "library"}, "none of auto, library"), ({"platform": "Fake CMS"}, "lower-case")]
 )
-def test_a_name_that_cannot_be_used_is_refused(tmp_path: Path, wrong: dict[str, str], told: str) -> None:
+def test_an_invalid_name_is_refused(tmp_path: Path, wrong: dict[str, str], told: str) -> None:
     with configured(tmp_path, "fakecms", **wrong, more=()) as config:
         plugins = LoadedApp(settings_for_test(config, tmp_path / "data")).plugins
     (record,) = plugins.failed

@@ -49,7 +49,7 @@ def article(host: RunningHost, client: Client, **fields: Any) -> str:
     return host.run(Articles(client.plugin).create(client.user_id, Draft(**{**values, **fields}))).article.id
 
 
-def test_settings(ada: Client) -> None:
+def test_website_settings_are_updated(ada: Client) -> None:
     website = builtin(ada)
     first = ada.data(
         "update_website_settings", website_id=website, settings={"author": "Ada", "timezone": "Asia/Tokyo"}
@@ -69,7 +69,7 @@ def test_settings(ada: Client) -> None:
     assert restored["website"]["settings"]["author"] == ""
 
 
-def test_lists_are_paged_and_belong_to_one_account(ada: Client, eve: Client) -> None:
+def test_websites_are_paged_and_belong_to_one_account(ada: Client, eve: Client) -> None:
     ids = [builtin(ada, f"Blog {number}") for number in range(5)]
     listed: list[str] = []
     cursor: dict[str, str] = {}
@@ -86,7 +86,7 @@ def test_lists_are_paged_and_belong_to_one_account(ada: Client, eve: Client) -> 
     assert "confirm" in ada.refusal("disconnect_website", website_id=ids[0], confirm=False)
 
 
-def test_terms_are_remembered_for_a_while(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
+def test_terms_are_cached_for_a_while(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
     website = standin(host, ada, platform)
     platform.terms += [{"id": "t1", "kind": "tag", "name": "News"}, {"id": "t2", "kind": "tag", "name": "Tools"}]
     first = ada.data("list_site_taxonomies", website_id=website, kind="tag")
@@ -97,7 +97,7 @@ def test_terms_are_remembered_for_a_while(host: RunningHost, ada: Client, platfo
     assert [item["name"] for item in narrowed["items"]] == ["Tools"]
 
 
-def test_redirects(host: RunningHost, ada: Client) -> None:
+def test_redirects_are_set_and_removed(host: RunningHost, ada: Client) -> None:
     website = builtin(ada)
 
     def put(source: str, to: str | None, **more: Any) -> dict[str, Any]:
@@ -141,14 +141,16 @@ def test_a_redirect_is_removed_only_by_an_explicit_null(ada: Client) -> None:
     assert "to" in schema["required"]
 
 
-def test_redirects_where_the_platform_has_none(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
+def test_redirects_are_refused_where_the_platform_has_none(
+    host: RunningHost, ada: Client, platform: StandInPlatform
+) -> None:
     website = standin(host, ada, platform)
     assert "it has no redirects" in ada.refusal("list_redirects", website_id=website)
     assert "it has no redirects" in ada.refusal("set_redirect", website_id=website, from_path="/a", to="/b")
     assert "it has no redirects" in ada.refusal("set_redirect", website_id=website, from_path="/a", to=None)
 
 
-def test_loops_and_chains_are_followed_without_fetching() -> None:
+def test_loops_and_chains_are_detected_without_fetching() -> None:
     redirects = [
         RemoteRedirect("1", "/a", "/b"),
         RemoteRedirect("2", "/b", "/c"),
@@ -177,7 +179,7 @@ def test_loops_and_chains_are_followed_without_fetching() -> None:
         ({"website_id": "w_nobody"}, "w_nobody"),
     ],
 )
-def test_what_cannot_be_published_is_refused(
+def test_invalid_publish_arguments_are_refused(
     host: RunningHost, ada: Client, arguments: dict[str, Any], told: str
 ) -> None:
     request = {"content_id": article(host, ada), "website_id": builtin(ada)} | arguments
@@ -185,7 +187,7 @@ def test_what_cannot_be_published_is_refused(
     assert ada.data("list_publications")["publications"] == []
 
 
-def test_a_time_without_an_offset_is_the_websites_own(host: RunningHost, ada: Client) -> None:
+def test_a_time_without_an_offset_is_in_the_websites_time_zone(host: RunningHost, ada: Client) -> None:
     website = builtin(ada)
     ada.data("update_website_settings", website_id=website, settings={"timezone": "Asia/Tokyo"})
     publication = ada.data(
@@ -215,7 +217,7 @@ def test_a_time_without_an_offset_is_the_websites_own(host: RunningHost, ada: Cl
     assert "not live" in cancelled["content"][0]["text"]
 
 
-def test_a_schedule_has_clashes_and_gaps(host: RunningHost, ada: Client) -> None:
+def test_a_schedule_reports_clashes_and_gaps(host: RunningHost, ada: Client) -> None:
     website = builtin(ada)
     ids = [
         ada.data(
@@ -247,7 +249,7 @@ def test_what_a_platform_converts_is_reported(ada: Client) -> None:
     assert sentence in result["content"][0]["text"]
 
 
-def test_a_kind_of_terms_that_a_site_lacks_is_no_error_of_the_site(
+def test_an_unsupported_taxonomy_is_not_an_error_of_the_site(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     website = standin(host, ada, platform)
@@ -256,7 +258,7 @@ def test_a_kind_of_terms_that_a_site_lacks_is_no_error_of_the_site(
     assert not ada.data("get_website", website_id=website)["website"]["last_error"]
 
 
-def test_a_mode_that_is_left_out_is_the_websites_own(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
+def test_the_default_mode_is_that_of_the_website(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
     website = standin(host, ada, platform)
     ada.data("update_website_settings", website_id=website, settings={"default_status": "draft"})
     left_out = ada.data("publish_content", content_id=article(host, ada), website_id=website)
@@ -268,9 +270,7 @@ def test_a_mode_that_is_left_out_is_the_websites_own(host: RunningHost, ada: Cli
     assert "default_status" in mode["description"]
 
 
-def test_a_mode_that_is_left_out_leaves_a_post_in_its_state(
-    host: RunningHost, ada: Client, platform: StandInPlatform
-) -> None:
+def test_without_a_mode_a_post_keeps_its_state(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
     website = standin(host, ada, platform)
     pair = {"content_id": article(host, ada), "website_id": website}
 
@@ -300,7 +300,7 @@ def test_a_mode_that_is_left_out_leaves_a_post_in_its_state(
     assert "cannot be scheduled" in ada.refusal("publish_content", **pair, publish_at=f"{YEAR + 1}-01-01T08:00:00Z")
 
 
-def test_an_update_without_anything_new_tells_what_was_edited_on_the_site(
+def test_an_update_without_changes_reports_edits_on_the_site(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     website = standin(host, ada, platform)
@@ -328,7 +328,7 @@ def test_an_update_without_anything_new_tells_what_was_edited_on_the_site(
 
 
 @pytest.mark.parametrize("how", ["deleted", "unpublished"])
-def test_a_post_that_is_not_live_any_more_is_brought_back(
+def test_a_post_that_is_no_longer_live_is_republished(
     host: RunningHost, ada: Client, platform: StandInPlatform, how: str
 ) -> None:
     website = standin(host, ada, platform)
@@ -355,7 +355,7 @@ def test_what_sanitising_removed_is_reported_by_a_real_publish_too(
     assert "removed from the body: <video>" in publication["warnings"]
 
 
-def test_the_time_zone_of_a_site_is_taken_over_until_somebody_chooses_one(
+def test_the_time_zone_of_a_site_is_adopted_until_one_is_chosen(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     website = standin(host, ada, platform)
@@ -371,7 +371,7 @@ def test_the_time_zone_of_a_site_is_taken_over_until_somebody_chooses_one(
     assert zone() == "Europe/Berlin"
 
 
-def test_the_language_of_a_site_is_taken_over_until_somebody_chooses_one(
+def test_the_language_of_a_site_is_adopted_until_one_is_chosen(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     website = standin(host, ada, platform)
@@ -386,7 +386,7 @@ def test_the_language_of_a_site_is_taken_over_until_somebody_chooses_one(
     assert language() == "fr"
 
 
-def test_a_built_in_site_begins_with_the_time_zone_of_the_other_websites(
+def test_a_built_in_site_starts_with_the_time_zone_of_the_other_websites(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     first = builtin(ada, "First")
@@ -396,7 +396,7 @@ def test_a_built_in_site_begins_with_the_time_zone_of_the_other_websites(
     assert (zones[first], zones[second]) == ("UTC", "Europe/Berlin")
 
 
-def test_a_live_check_is_part_of_a_website(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
+def test_a_website_can_include_a_live_check(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
     website = standin(host, ada, platform)
     assert ada.data("get_website", website_id=website)["live_check"] is None
     checked = ada.call("get_website", website_id=website, check=True)
@@ -412,7 +412,7 @@ def test_a_live_check_is_part_of_a_website(host: RunningHost, ada: Client, platf
     assert re.search(r"Last error, \d{4}-\d\d-\d\d \d\d:\d\d \+0[12]:00: ", text)
 
 
-def test_the_text_of_a_website_says_what_writers_need(ada: Client) -> None:
+def test_the_text_of_a_website_contains_what_writers_need(ada: Client) -> None:
     website = builtin(ada)
     ada.data("update_website_settings", website_id=website, settings={"timezone": "Asia/Tokyo", "author": "Ada"})
     ada.data("set_brand_voice", website_id=website, tone="Warm.", donts=["Shout.", "Beg."], glossary={"AI": "A.I."})
@@ -428,7 +428,7 @@ def test_the_text_of_a_website_says_what_writers_need(ada: Client) -> None:
     assert "set_brand_voice saves one" in ada.call("get_website", website_id=builtin(ada))["content"][0]["text"]
 
 
-def test_times_of_articles_are_in_the_time_zone_of_their_website(ada: Client) -> None:
+def test_article_times_are_in_the_time_zone_of_their_website(ada: Client) -> None:
     website = builtin(ada)
     ada.data("update_website_settings", website_id=website, settings={"timezone": "Asia/Tokyo"})
     placed = ada.data("create_content", title="There", body="Text.", website_id=website)["content_id"]
@@ -444,7 +444,7 @@ def test_times_of_articles_are_in_the_time_zone_of_their_website(ada: Client) ->
     assert f"cursor {ada.data('list_content', limit=1)['next_cursor']}" in text
 
 
-def test_a_day_begins_in_the_time_zone_of_the_website(ada: Client) -> None:
+def test_a_day_starts_in_the_time_zone_of_the_website(ada: Client) -> None:
     website = builtin(ada)
     zone = ZoneInfo("Pacific/Kiritimati")
     ada.data("update_website_settings", website_id=website, settings={"timezone": zone.key})
@@ -455,7 +455,7 @@ def test_a_day_begins_in_the_time_zone_of_the_website(ada: Client) -> None:
         assert len(items) == count
 
 
-def test_kinds_of_terms_are_those_of_the_platforms_here(host: RunningHost, ada: Client) -> None:
+def test_taxonomies_are_those_of_the_installed_platforms(host: RunningHost, ada: Client) -> None:
     [tool] = [
         candidate
         for candidate in Peer(host, headers={"Authorization": f"Bearer {ada.key}"}).tools()
@@ -468,7 +468,7 @@ def test_kinds_of_terms_are_those_of_the_platforms_here(host: RunningHost, ada: 
     assert "kind" in ada.refusal("list_site_taxonomies", website_id=website, kind="collection")
 
 
-def test_a_time_that_clocks_skip_is_refused(host: RunningHost, ada: Client) -> None:
+def test_a_time_skipped_by_a_clock_change_is_refused(host: RunningHost, ada: Client) -> None:
     end_of_march = date(YEAR, 3, 31)
     spring = end_of_march - timedelta(days=end_of_march.isoweekday() % 7)  # the last Sunday
     website = builtin(ada)
@@ -483,7 +483,9 @@ def test_a_time_that_clocks_skip_is_refused(host: RunningHost, ada: Client) -> N
     assert "clocks go forward" in refusal
 
 
-def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platform: StandInPlatform) -> None:
+def test_articles_are_published_over_mcp(
+    host: RunningHost, ada: Client, eve: Client, platform: StandInPlatform
+) -> None:
     builtin_site, other = builtin(ada), standin(host, ada, platform)
     content = article(host, ada, tags=("news",), body="Words <script>alert(1)</script> and `more`.")
     dry_run = ada.data("publish_content", content_id=content, website_id=builtin_site, dry_run=True)
@@ -538,7 +540,7 @@ def test_publishing_over_mcp(host: RunningHost, ada: Client, eve: Client, platfo
     assert unpublished == {"publication_id": first["publication_id"], "status": "unpublished"}
 
 
-def test_a_copy_whose_original_is_gone_is_not_updated_without_its_canonical_url(
+def test_a_copy_without_its_original_is_not_updated_without_a_canonical_url(
     host: RunningHost, ada: Client, platform: StandInPlatform
 ) -> None:
     builtin_site, other = builtin(ada), standin(host, ada, platform)

@@ -25,13 +25,13 @@ def test_what_was_sealed_opens(credential: dict[str, str]) -> None:
     assert all(text not in sealed for text in credential.values() if len(text) > 8)
 
 
-def test_a_credential_of_another_website_does_not_open() -> None:
+def test_a_credential_of_another_website_cannot_be_decrypted() -> None:
     vault = Vault([NEW])
     with pytest.raises(SiteRejected, match="can no longer be decrypted"):
         vault.open(vault.seal(CREDENTIAL, "w_1"), "w_2")
 
 
-def test_an_old_key_opens_and_the_first_one_seals() -> None:
+def test_an_old_key_decrypts_and_the_first_key_encrypts() -> None:
     ciphertext = Vault([OLD]).seal(CREDENTIAL, "w_1")
     both = Vault([NEW, OLD])
     assert both.open(ciphertext, "w_1") == CREDENTIAL
@@ -54,7 +54,7 @@ def test_what_is_no_credential_is_refused(text: str) -> None:
             assert vault.is_current(bad) in (True, False)
 
 
-def test_the_kept_key_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
+def test_the_stored_key_is_created_once_and_readable_only_by_its_owner(tmp_path: Path) -> None:
     folder = tmp_path / "content"
     with ThreadPoolExecutor(8) as pool:
         keys = set(pool.map(lambda _: stored_key(folder), range(16)))
@@ -63,7 +63,7 @@ def test_the_kept_key_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> No
     assert [file.name for file in folder.iterdir()] == [FILE_NAME]
 
 
-def test_a_damaged_key_is_named(tmp_path: Path) -> None:
+def test_a_damaged_key_is_reported(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text("short")
     with pytest.raises(BackendError, match="64 hex digits"):
         stored_key(tmp_path)

@@ -57,7 +57,7 @@ async def photographed(page: Page, part: str) -> Image.Image:
 
 
 @pytest.mark.parametrize("scripting", [True, False], ids=["with JavaScript", "without JavaScript"])
-async def test_the_icon_is_shown_where_people_meet_it(browser: Browser, host: RunningHost, scripting: bool) -> None:
+async def test_the_icon_is_previewed_in_realistic_scenes(browser: Browser, host: RunningHost, scripting: bool) -> None:
     async with opened(browser, host, java_script_enabled=scripting, viewport={"width": 1280, "height": 1600}) as page:
         await ask_for(page, "I", scripting=scripting)
         await expect(page.locator("figcaption", has_text=re.compile("^(In|On) a "))).to_have_text(SCENES)
@@ -80,7 +80,7 @@ async def test_the_icon_is_shown_where_people_meet_it(browser: Browser, host: Ru
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_axe_finds_nothing_wrong(browser: Browser, host: RunningHost, scheme: Any) -> None:
+async def test_axe_finds_no_violations(browser: Browser, host: RunningHost, scheme: Any) -> None:
     async with opened(browser, host, color_scheme=scheme) as page:
         await ask_for(page, "I")
         await expect(page.locator(".scenes img")).to_have_count(4)

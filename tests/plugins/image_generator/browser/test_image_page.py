@@ -78,7 +78,7 @@ async def drawn(page: Page) -> None:
     await expect(page.locator("img[data-canvas]")).to_have_attribute("src", re.compile("^blob:"))
 
 
-async def test_the_strip_shows_every_design_as_it_is_drawn(browser: Browser, host: RunningHost) -> None:
+async def test_the_strip_shows_every_design_as_rendered(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, viewport={"width": 1280, "height": 1200}) as page:
         tiles = page.locator(".strip .tile-image")
         await expect(tiles).to_have_count(len(EXAMPLES))
@@ -95,7 +95,9 @@ async def test_the_strip_shows_every_design_as_it_is_drawn(browser: Browser, hos
         await expect(page.get_by_role("img", name="Image generator: preview")).to_be_visible()
 
 
-async def test_a_design_of_the_strip_fills_the_form_and_is_drawn(browser: Browser, host: RunningHost) -> None:
+async def test_selecting_a_design_in_the_strip_fills_the_form_and_renders_it(
+    browser: Browser, host: RunningHost
+) -> None:
     async with opened(browser, host) as page:
         sent = sent_by(page)
         await page.get_by_role("button", name="Square post").click()
@@ -111,7 +113,7 @@ async def test_a_design_of_the_strip_fills_the_form_and_is_drawn(browser: Browse
         assert sent[-1] == params("Quote in HTML")
 
 
-async def test_a_way_that_nobody_has_used_begins_with_an_example(browser: Browser, host: RunningHost) -> None:
+async def test_an_unused_input_mode_starts_with_an_example(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host) as page:
         async with page.expect_response(_runs) as response_info:
             await page.locator("label.segment", has_text="HTML").click()
@@ -178,7 +180,7 @@ async def test_a_list_is_written_one_item_per_line(browser: Browser, host: Runni
         await expect(items).to_have_accessible_description(re.compile("Item 2: must be at most 80"))
 
 
-async def test_the_tags_to_copy_name_the_image_that_was_made_for_good(browser: Browser, host: RunningHost) -> None:
+async def test_the_tags_to_copy_contain_the_permanent_image_url(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, example("Square post"), java_script_enabled=False) as page:
         await expect(page.locator("#snippet-0")).to_contain_text('<meta property="og:image" content="')
         await generate(page)
@@ -195,7 +197,7 @@ async def test_the_tags_to_copy_name_the_image_that_was_made_for_good(browser: B
         assert "{" not in text
 
 
-async def test_a_refusal_is_marked_in_the_editor_and_leads_there(browser: Browser, host: RunningHost) -> None:
+async def test_an_error_is_marked_and_linked_in_the_editor(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, example("Quote in HTML")) as page:
         editor = page.locator("textarea[data-code]")
         await editor.fill(BROKEN)
@@ -210,7 +212,7 @@ async def test_a_refusal_is_marked_in_the_editor_and_leads_there(browser: Browse
         await expect(page.locator(".code-under mark")).to_have_count(0)
 
 
-async def test_a_refusal_shows_its_line_without_javascript(browser: Browser, host: RunningHost) -> None:
+async def test_an_error_shows_its_line_without_javascript(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, example("Quote in HTML"), java_script_enabled=False) as page:
         await page.locator("textarea[data-code]").fill(BROKEN)
         await generate(page)
@@ -219,7 +221,7 @@ async def test_a_refusal_shows_its_line_without_javascript(browser: Browser, hos
         await expect(page.locator("textarea[data-code]")).to_have_value(BROKEN)
 
 
-async def test_warnings_are_marked_in_the_editor_too(browser: Browser, host: RunningHost) -> None:
+async def test_warnings_are_also_marked_in_the_editor(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, example("Quote in HTML")) as page:
         editor = page.locator("textarea[data-code]")
         await editor.fill(DOUBTFUL)
@@ -229,7 +231,7 @@ async def test_warnings_are_marked_in_the_editor_too(browser: Browser, host: Run
         await expect(editor).to_be_focused()
 
 
-async def test_a_refused_member_is_named_beside_its_field(browser: Browser, host: RunningHost) -> None:
+async def test_an_invalid_property_is_reported_next_to_its_field(browser: Browser, host: RunningHost) -> None:
     for scripting in (True, False):
         async with opened(browser, host, java_script_enabled=scripting) as page:
             await page.get_by_label("Logo", exact=True).fill("ftp://example.com/logo.png")
@@ -240,7 +242,7 @@ async def test_a_refused_member_is_named_beside_its_field(browser: Browser, host
             await expect(field).to_have_accessible_description(re.compile("ust begin with https://"))
 
 
-async def test_what_lies_under_the_editor_is_what_is_written_in_it(browser: Browser, host: RunningHost) -> None:
+async def test_the_highlighted_code_matches_the_text_in_the_editor(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, example("Numbers in HTML")) as page:
         editor = page.locator("textarea[data-code]")
         texts = [
@@ -275,7 +277,7 @@ async def test_the_defaults_are_shown(browser: Browser, host: RunningHost) -> No
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_axe_finds_nothing_wrong(browser: Browser, host: RunningHost, scheme: Any) -> None:
+async def test_axe_finds_no_violations(browser: Browser, host: RunningHost, scheme: Any) -> None:
     async with opened(browser, host, color_scheme=scheme) as page:
         assert await violations(page) == []
         await page.get_by_role("button", name="Release in HTML").click()
@@ -300,7 +302,7 @@ async def test_the_page_fits_every_screen(browser: Browser, host: RunningHost, w
         assert await page.evaluate("document.documentElement.scrollWidth") == width
 
 
-async def test_the_page_weighs_less_than_200_kb_with_all_its_images(browser: Browser, host: RunningHost) -> None:
+async def test_the_page_is_smaller_than_200_kb_including_its_images(browser: Browser, host: RunningHost) -> None:
     async with opened(browser, host, viewport={"width": 1280, "height": 1200}) as page:
         await page.wait_for_load_state("networkidle")
         entries = "[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]"
@@ -313,7 +315,7 @@ async def test_the_parameters_of_a_template_are_in_the_table(browser: Browser, h
         assert {"props", "props.title", "props.accentColor", "aspectRatio"} <= set(names)
 
 
-async def test_nothing_moves_when_the_first_image_arrives(browser: Browser, host: RunningHost) -> None:
+async def test_the_layout_does_not_shift_when_the_first_image_loads(browser: Browser, host: RunningHost) -> None:
     context = await browser.new_context(viewport={"width": 1280, "height": 800})
     page = await context.new_page()
     measured = asyncio.Event()

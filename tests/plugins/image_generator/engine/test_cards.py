@@ -32,7 +32,7 @@ def drawn(html: str) -> Image.Image:
 
 
 @pytest.mark.browser
-def test_cards_look_as_in_chromium(page: Page) -> None:
+def test_cards_match_chromium(page: Page) -> None:
     """The structural similarity is 0.985 on average, and at least 0.975."""
     texts = {card: card.read_text("utf-8") for card in CARDS}
     scores = {card.stem: similarity(photographed_html(page, html), drawn(html)) for card, html in texts.items()}
@@ -42,5 +42,5 @@ def test_cards_look_as_in_chromium(page: Page) -> None:
 
 
 @pytest.mark.parametrize("card", CARDS, ids=lambda card: card.stem)
-def test_cards_give_no_warnings(card: Path) -> None:
+def test_cards_cause_no_warnings(card: Path) -> None:
     assert render(card.read_text("utf-8"), WIDTH, HEIGHT).warnings == ()

@@ -70,7 +70,7 @@ DRAWN = [
 
 
 @pytest.mark.parametrize(("html", "named"), REFUSED)
-def test_what_is_refused_is_named(html: str, named: str) -> None:
+def test_refused_input_is_named(html: str, named: str) -> None:
     with pytest.raises(InvalidInput) as exc_info:
         render(html, 1200, 630)
     assert exc_info.value.field == "html"
@@ -79,7 +79,7 @@ def test_what_is_refused_is_named(html: str, named: str) -> None:
 
 @pytest.mark.parametrize("html", DRAWN)
 @pytest.mark.timeout(120)
-def test_what_is_extreme_is_drawn(html: str) -> None:
+def test_extreme_input_is_drawn(html: str) -> None:
     assert render(html, 1200, 630).image.size == (1200, 630)
 
 
@@ -100,7 +100,7 @@ def test_unknown_properties_are_named_once() -> None:
     )
 
 
-def test_missing_images_are_drawn_as_an_area_and_named() -> None:
+def test_missing_images_are_drawn_as_a_placeholder_and_reported() -> None:
     html = '<img src="https://example.com/a.png" alt="An image" style="width:200px;height:100px">'
     assert image_addresses(html) == ("https://example.com/a.png",)
     rendered = render(html, 200, 200, images={"https://example.com/a.png": None})

@@ -75,7 +75,7 @@ def drawn(html: str) -> Image.Image:
 
 
 @pytest.mark.browser
-def test_properties_look_as_in_chromium() -> None:
+def test_properties_match_chromium() -> None:
     """There are at least 100 probes, and 95 % of them match."""
     scores: dict[str, float] = {}
     with chromium_page(WIDTH, HEIGHT) as page:
@@ -88,7 +88,7 @@ def test_properties_look_as_in_chromium() -> None:
 
 
 @pytest.mark.browser
-def test_details_look_as_in_chromium() -> None:
+def test_details_match_chromium() -> None:
     """Most of a small defect is lost in the similarity of whole images."""
     with chromium_page(WIDTH, HEIGHT) as page:
         prepare(page, WIDTH, HEIGHT)

@@ -90,7 +90,7 @@ def test_translucent_gradients_look_as_in_chromium(
     assert found.mean() <= FEW
 
 
-def test_the_rounded_clip_of_a_faded_layer_has_no_dark_rim() -> None:
+def test_the_rounded_clip_of_a_translucent_layer_has_no_dark_edge() -> None:
     """Every colour on the edge lies between that of the box and the surrounding white."""
     html = (
         '<div style="position:relative;width:100%;height:100%;background:#fff"><div style="position:absolute;left:60px;'

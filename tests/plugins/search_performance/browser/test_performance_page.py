@@ -77,7 +77,7 @@ async def signed_in(
     await context.close()
 
 
-async def test_without_scripts_people_find_their_way_to_all_figures(
+async def test_without_scripts_all_figures_can_be_reached(
     browser: Browser, host: RunningHost, person: User, busy: Website
 ) -> None:
     async with signed_in(browser, host, person, scripting=False) as page:
@@ -109,7 +109,7 @@ async def test_without_scripts_people_find_their_way_to_all_figures(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_everybody_can_use_them_on_every_screen(
+async def test_the_pages_are_accessible_on_every_screen(
     browser: Browser,
     host: RunningHost,
     person: User,
@@ -140,7 +140,7 @@ async def test_everybody_can_use_them_on_every_screen(
         assert complaints == []
 
 
-async def test_labels_keep_their_size_and_lie_beside_the_chart(
+async def test_labels_keep_their_size_and_are_beside_the_chart(
     browser: Browser, host: RunningHost, person: User, busy: Website
 ) -> None:
     async with signed_in(browser, host, person) as page:

@@ -142,11 +142,11 @@ SOUND: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_what_is_sound_is_no_finding(name: str) -> None:
+def test_valid_pages_have_no_findings(name: str) -> None:
     assert found(SOUND[name](GOOD)) == set()
 
 
-def test_json_ld_that_is_too_long_to_be_read_is_not_called_broken() -> None:
+def test_json_ld_that_is_too_long_to_parse_is_not_reported_as_broken() -> None:
     catalogue = {"@context": "https://schema.org", "@type": "WebPage", "name": "bees", "keywords": "honey, " * 80_000}
     assert found(data(catalogue)(GOOD)) == {"page_heavy"}
 
@@ -183,7 +183,7 @@ FOUND_STILL: dict[str, tuple[str, Change]] = {
 
 
 @pytest.mark.parametrize("name", FOUND_STILL)
-def test_what_looks_like_it_and_is_not_is_found(name: str) -> None:
+def test_lookalikes_are_detected(name: str) -> None:
     check_id, change = FOUND_STILL[name]
     assert check_id in found(change(GOOD))
 
@@ -200,5 +200,5 @@ def replace_headers(draft: Draft, *lines: tuple[str, str]) -> Draft:
     return replace(draft, more=lines)
 
 
-def test_the_faults_that_are_tried_here_are_those_of_checks() -> None:
+def test_the_faults_tested_here_are_those_of_the_checks() -> None:
     assert {check_id for check_id, _ in FOUND_STILL.values()} <= FAULTS.keys()

@@ -212,12 +212,12 @@ def test_a_good_page_passes_every_check() -> None:
     assert found(GOOD) == set()
 
 
-def test_every_check_has_its_fault_here() -> None:
+def test_every_check_has_a_fault_here() -> None:
     assert list(FAULTS) == [check.id for check in OF_PAGES]
 
 
 @pytest.mark.parametrize("check_id", FAULTS)
-def test_a_page_with_the_fault_does_not(check_id: str) -> None:
+def test_a_page_with_the_fault_fails_its_check(check_id: str) -> None:
     record = FAULTS[check_id](GOOD).read()
     issues = {issue.check_id: issue for issue in issues_of(OF_PAGES, record)}
     assert check_id in issues
@@ -246,7 +246,7 @@ def test_one_fault_is_one_issue(check_id: str) -> None:
     assert found(FAULTS[check_id](GOOD)) == {check_id}
 
 
-def test_evidence_says_what_was_seen() -> None:
+def test_the_evidence_is_what_was_on_the_page() -> None:
     record = all_of(FAULTS["title_too_long"], FAULTS["structured_data_incomplete"])(GOOD).read()
     evidence = {issue.check_id: issue.evidence for issue in issues_of(OF_PAGES, record)}
     assert evidence["title_too_long"]["pixels"] > 600
@@ -255,7 +255,7 @@ def test_evidence_says_what_was_seen() -> None:
     ]
 
 
-def test_an_error_page_is_not_read_as_a_page() -> None:
+def test_an_error_page_is_not_checked_as_a_page() -> None:
     assert found(replace(GOOD, status=404, html="<title></title>")) == {"page_not_found"}
 
 
@@ -280,7 +280,7 @@ def test_an_image_for_sharing_is_as_secure_as_its_page() -> None:
     assert "open_graph_image" in found(plain(GOOD))
 
 
-def test_a_page_that_is_cut_has_not_too_many_elements_for_that() -> None:
+def test_a_truncated_page_does_not_count_as_having_too_many_elements() -> None:
     record = also("<p>" + "word " * 700_000 + "</p>")(GOOD).read()
     assert record.page is not None
     assert record.page.cut

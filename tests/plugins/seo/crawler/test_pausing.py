@@ -62,7 +62,7 @@ class Resumed:
 
 
 @pytest.mark.parametrize("connections", [1, 2])
-async def test_a_site_that_asks_for_a_minute_between_requests(world: World, connections: int) -> None:
+async def test_a_site_that_demands_a_minute_between_requests(world: World, connections: int) -> None:
     clock = TestClock()
     pages = good_site()
     pages["/robots.txt"] = plain("User-agent: *\nCrawl-delay: 60\nSitemap: /sitemap.xml\n")
@@ -110,7 +110,7 @@ async def test_a_page_that_is_temporarily_busy_is_fetched_again_later(world: Wor
     assert not facts.robots.unreachable
 
 
-async def test_a_page_that_stays_busy_does_not_keep_the_crawl_for_ever(world: World) -> None:
+async def test_a_page_that_stays_busy_does_not_delay_the_crawl_for_ever(world: World) -> None:
     pages: dict[str, Reply | Answers] = {**good_site()}
 
     async def busy(visit: Visit) -> None:

@@ -27,7 +27,7 @@ async def test_one_request_a_second(world: World) -> None:
     assert set(gaps(site.times)) == {1.0}
 
 
-async def test_two_connections_and_no_more(world: World) -> None:
+async def test_at_most_two_connections(world: World) -> None:
     async with world.site(good_site()) as site:
         await crawl(world, site, politeness=Politeness())
     assert site.most_at_once <= 2
@@ -88,7 +88,7 @@ async def test_robots_rules_are_obeyed(world: World) -> None:
     ("status", "reads"),
     [("404 Not Found", True), ("403 Forbidden", True), ("503 Busy", False), ("429 Too Many Requests", False)],
 )
-async def test_robots_that_are_not_there(world: World, status: str, *, reads: bool) -> None:
+async def test_missing_robots_txt(world: World, status: str, *, reads: bool) -> None:
     pages = {**good_site(), "/robots.txt": plain("", status=status)}
     async with world.site(pages) as site:
         crawled = await crawl(world, site)
@@ -107,7 +107,7 @@ async def test_robots_behind_a_redirect(world: World) -> None:
     assert "/bees" not in site.seen
 
 
-async def test_every_host_of_a_site_has_rules_of_its_own(world: World) -> None:
+async def test_every_host_of_a_site_has_its_own_rules(world: World) -> None:
     async def rules(visit: Visit) -> None:
         bare = (visit.header("Host") or "").startswith("example.org")
         await visit.answer(b"User-agent: *\nDisallow: /bees" if bare else b"User-agent: *\nDisallow:")
@@ -123,7 +123,7 @@ async def test_every_host_of_a_site_has_rules_of_its_own(world: World) -> None:
         assert crawled.pages[f"{bare}/wood"].status == 200
 
 
-async def test_a_caller_that_gives_up_does_not_take_the_rules_from_the_others(world: World) -> None:
+async def test_a_caller_that_gives_up_does_not_deprive_others_of_the_rules(world: World) -> None:
     requested = asyncio.Event()
 
     async def rules(visit: Visit) -> None:
@@ -209,5 +209,5 @@ def test_dates_are_read_in_retry_after() -> None:
         assert retry_after(nonsense, clock) is None
 
 
-def test_this_file_waits_for_nothing() -> None:
+def test_the_tests_of_this_file_never_wait() -> None:
     assert "asyncio." + "sleep" not in Path(__file__).read_text("utf-8")

@@ -83,11 +83,11 @@ def test_utf_8_is_read_as_it_is_written(written: str) -> None:
         (b"<!doctype html><?xml?></p ><meta/charset=big5>", "big5"),
     ],
 )
-def test_the_document_says_its_encoding(head: bytes, encoding: str) -> None:
+def test_the_document_declares_its_encoding(head: bytes, encoding: str) -> None:
     assert prescan(head) == encoding
 
 
-def test_the_order_of_the_standard() -> None:
+def test_encodings_are_detected_in_the_order_of_the_standard() -> None:
     koi = b"<meta charset=koi8-r>"
     assert decode(b"\xef\xbb\xbf" + koi, "text/html; charset=big5").source == "bom"
     assert decode(koi, 'text/html; charset="big5"').encoding == "big5"
@@ -107,7 +107,7 @@ def test_what_was_packed_is_unpacked(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("codings", ["gzip", "gzip, gzip"])
-def test_content_that_ends_too_early_is_not_whole(codings: str) -> None:
+def test_content_that_ends_too_early_is_incomplete(codings: str) -> None:
     packed = gzip.compress(b"some words " * 50)
     packed = gzip.compress(packed[:-12]) if codings == "gzip, gzip" else packed[:-12]
     unpacked = unpack(packed, codings, 1000)
@@ -117,7 +117,7 @@ def test_content_that_ends_too_early_is_not_whole(codings: str) -> None:
     assert unpack(b"", "gzip", 1000).whole, "such as the response to HEAD"
 
 
-def test_content_that_is_cut_in_between_is_not_whole() -> None:
+def test_content_that_is_cut_in_between_is_incomplete() -> None:
     stored = gzip.compress(bytes(200), 0)  # longer than what it holds
     assert not unpack(gzip.compress(stored), "gzip, gzip", len(stored) - 8).whole
 
@@ -128,7 +128,7 @@ XML = "".join(["<urlset>", *(f"<url><loc>{row}</loc></url>" for row in ROWS)]).e
 
 
 @pytest.mark.parametrize("content", [XML, "\n".join(ROWS).encode()], ids=["xml", "text"])
-def test_a_sitemap_that_is_cut_keeps_what_came(content: bytes) -> None:
+def test_a_truncated_sitemap_keeps_what_arrived(content: bytes) -> None:
     damaged = read_sitemap(SITEMAP, gzip.compress(content)[:-40])
     assert 0 < len(damaged.entries) < 500
     assert (damaged.problem, damaged.too_large) == ("the compressed content ends too early", False)
@@ -165,7 +165,7 @@ def test_any_robots_txt_is_read(content: str) -> None:
     assert len(robots.sitemaps) <= 100
 
 
-def test_lines_of_robots_txt_that_crawlers_understand_are_no_problems() -> None:
+def test_lines_of_robots_txt_that_crawlers_understand_are_not_problems() -> None:
     robots = Robots.read(200, b"Useragent: *\nDissallow: /a\nDisallow /b\nSite-map: /map.xml\nNo entry: /c\n")
     assert [robots.allows(f"https://www.example.org/{path}") for path in "abc"] == [False, False, True]
     assert robots.problems() == ["line 5: No entry: /c"]
@@ -173,7 +173,7 @@ def test_lines_of_robots_txt_that_crawlers_understand_are_no_problems() -> None:
     assert early.problems() == ["line 1: Dissallow: /a comes before any user-agent"]
 
 
-def test_robots_rules_that_would_be_slow() -> None:
+def test_robots_rules_with_slow_patterns() -> None:
     robots = Robots.read(200, b"User-agent: *\nDisallow: /" + b"*a" * 500 + b"b$\n")
     assert robots.allows(f"https://www.example.org/{'a' * 2000}")
 
@@ -227,13 +227,13 @@ def test_structured_data_of_every_kind() -> None:
     ]
 
 
-def test_a_page_that_is_cut_has_no_damaged_letters() -> None:
+def test_a_truncated_page_has_no_damaged_characters() -> None:
     content = "<title>é</title>".encode() + "é".encode() * 2_100_000
     facts = read_page(content, "text/html; charset=utf-8", URL)
     assert (facts.cut, facts.damaged) == (True, 0)
 
 
-def test_links_are_read_against_the_base() -> None:
+def test_links_are_resolved_against_the_base() -> None:
     facts = facts_of("<base href='/docs/'><a href=x>X</a><a href='#y'>Y</a><a href=' /z '><img alt=Zed src=z></a>")
     assert [(link.url, link.text) for link in facts.links] == [
         ("https://www.example.org/docs/x", "X"),
@@ -249,12 +249,12 @@ def test_formatting_and_attributes_do_not_change_the_text() -> None:
     assert facts_of(f"<title {few}>A</title>").titles == ("A",)
 
 
-def test_an_image_that_only_decorates_needs_no_alt() -> None:
+def test_a_decorative_image_needs_no_alt_text() -> None:
     facts = facts_of("<img src=a alt><img src=b role=presentation><img src=c><img src='data:x' alt='d'>")
     assert [image.alt for image in facts.images] == ["", "", None, "d"]
 
 
-def test_the_main_text_is_what_is_compared() -> None:
+def test_only_the_main_text_is_compared() -> None:
     first = facts_of(f"<nav>One menu</nav><main>{text('m')}</main>")
     second = facts_of(f"<nav>Another menu</nav><main>{text('m')}</main><footer>2026</footer>")
     assert first.text_hash == second.text_hash
@@ -264,7 +264,7 @@ def test_the_main_text_is_what_is_compared() -> None:
 # Similarity
 
 
-def test_fingerprints_of_like_texts_are_near() -> None:
+def test_fingerprints_of_similar_texts_are_close() -> None:
     first, other = text("a", 400), text("b", 400)
     changed = first.replace("river", "stream", 2)
     assert distance(simhash(words_of(first)), simhash(words_of(changed))) <= NEAR
@@ -315,7 +315,7 @@ def test_a_frontier_goes_on_where_it_was(found: list[tuple[str, int | None]], ta
     assert left == everything - refused_first - (done - under_way)
 
 
-def test_a_link_moves_what_a_sitemap_names_forward() -> None:
+def test_a_link_moves_a_url_of_the_sitemap_forward() -> None:
     frontier = Frontier(SITE, Limits(10))
     for path in ("a", "b"):
         frontier.add(f"https://www.example.org/{path}", None)
@@ -328,7 +328,7 @@ def test_a_link_moves_what_a_sitemap_names_forward() -> None:
     assert items == [("c", 2), ("b", 1), ("a", None)]
 
 
-def test_a_frontier_has_an_end() -> None:
+def test_a_frontier_is_bounded() -> None:
     frontier = Frontier(SITE, Limits(10, known=3))
     accepted = [frontier.add(f"https://www.example.org/{name}", 0) for name in "abcde"]
     assert accepted == [True, True, True, False, False]

@@ -173,12 +173,12 @@ ELSEWHERE = {"http_not_redirected", "host_variants"}
 """These need another server or a site on port 443; they are tested separately."""
 
 
-def test_every_check_has_its_fault_here() -> None:
+def test_every_check_has_a_fault_here() -> None:
     assert set(FAULTS) == {check.id for check in OF_SITES}
 
 
 @pytest.mark.parametrize("check_id", sorted(FAULTS.keys() - ELSEWHERE))
-async def test_a_site_with_the_fault_is_found_out(world: World, check_id: str) -> None:
+async def test_a_site_with_the_fault_is_reported(world: World, check_id: str) -> None:
     pages = good_site()
     FAULTS[check_id](pages)
     polite = check_id == "crawl_delay_too_long"
@@ -238,7 +238,7 @@ async def test_evidence_names_the_page_that_links(world: World) -> None:
         assert crawled.evidence("broken_link") == [{"link": site.url("/nothing"), "status": 404}]
 
 
-async def test_a_canonical_address_to_which_nothing_links_is_looked_at(world: World) -> None:
+async def test_a_canonical_url_without_links_is_fetched(world: World) -> None:
     async with world.site(good_site() | canonical("/bees", "/nowhere")) as site:
         crawled = await crawl(world, site)
     assert "canonical_to_error" in crawled.found()
@@ -246,7 +246,7 @@ async def test_a_canonical_address_to_which_nothing_links_is_looked_at(world: Wo
 
 
 @pytest.mark.parametrize(("path", "dead"), [("/there", False), ("/nowhere", True)])
-async def test_a_canonical_url_on_another_site_is_looked_at(world: World, path: str, dead: bool) -> None:
+async def test_a_canonical_url_on_another_site_is_fetched(world: World, path: str, dead: bool) -> None:
     async with world.site({"/there": plain("Bees"), "/robots.txt": plain("")}) as other:
         canonical = '<link rel="canonical" href="{origin}/bees">'
         copy = page("/bees", *PATHS, replace={canonical: f'<link rel="canonical" href="{other.url(path)}">'})
@@ -257,7 +257,7 @@ async def test_a_canonical_url_on_another_site_is_looked_at(world: World, path: 
     assert "broken_external_link" not in crawled.found()
 
 
-async def test_the_target_of_a_meta_refresh_is_no_orphan(world: World) -> None:
+async def test_the_target_of_a_meta_refresh_is_not_an_orphan(world: World) -> None:
     moved = page("/moved", head='<meta http-equiv="refresh" content="0; url=/alone">')
     pages = {**good_site(), **home("/moved"), **listed("/alone"), "/moved": moved, "/alone": page("/alone", *PATHS)}
     async with world.site(pages) as site:
@@ -267,7 +267,7 @@ async def test_the_target_of_a_meta_refresh_is_no_orphan(world: World) -> None:
     assert "orphan_page" not in crawled.found()
 
 
-async def test_a_crawl_that_was_cut_short_names_no_orphans(world: World) -> None:
+async def test_an_incomplete_crawl_reports_no_orphans(world: World) -> None:
     pages = good_site()
     FAULTS["orphan_page"](pages)
     async with world.site(pages) as site:
@@ -276,7 +276,7 @@ async def test_a_crawl_that_was_cut_short_names_no_orphans(world: World) -> None
     assert "orphan_page" not in crawled.found()
 
 
-async def test_a_damaged_sitemap_does_not_accuse_the_pages(world: World) -> None:
+async def test_a_damaged_sitemap_does_not_count_against_the_pages(world: World) -> None:
     pages = good_site()
     FAULTS["sitemap_invalid"](pages)
     async with world.site(pages) as site:
@@ -302,7 +302,7 @@ UNREAD: dict[str, Mapping[str, Reply | Answers]] = {
 
 
 @pytest.mark.parametrize("kind", UNREAD)
-async def test_a_sitemap_that_was_not_read_does_not_accuse_the_pages(world: World, kind: str) -> None:
+async def test_an_unread_sitemap_does_not_count_against_the_pages(world: World, kind: str) -> None:
     rules = "User-agent: *\nDisallow: /private/\nSitemap: {origin}/sitemap.xml\nSitemap: {origin}/more.xml\n"
     pages = {**good_site(), **home("/x"), "/x": page("/x", *PATHS), **robots(rules), **UNREAD[kind]}
     async with world.site(pages) as site:
@@ -331,7 +331,7 @@ async def test_orphans_and_deep_pages_are_listed_with_their_figures(world: World
     assert crawled.pages["/d5"].depth == 5
 
 
-async def test_redirects_are_listed_with_where_they_end(world: World) -> None:
+async def test_redirects_are_listed_with_their_targets(world: World) -> None:
     pages = {
         **good_site(),
         **home("/a", "/c", "/e"),
@@ -349,7 +349,7 @@ async def test_redirects_are_listed_with_where_they_end(world: World) -> None:
         assert paths["/e"].loop
 
 
-async def test_a_first_page_that_leads_to_another_site_is_not_followed(world: World) -> None:
+async def test_a_first_page_that_redirects_to_another_site_is_not_followed(world: World) -> None:
     async def never(_visit: Visit) -> None:
         raise AssertionError("it was asked for")
 

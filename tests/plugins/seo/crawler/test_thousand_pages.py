@@ -123,7 +123,7 @@ class Store:
 
 
 @pytest.mark.parametrize("dies_at", [120, 30])
-async def test_a_crawl_that_was_killed_goes_on(world: World, dies_at: int) -> None:
+async def test_a_killed_crawl_resumes(world: World, dies_at: int) -> None:
     store = Store(die_after=dies_at)
     async with world.site(small(), secure=False) as site:
         with pytest.raises(Killed):
@@ -167,7 +167,7 @@ async def test_a_crawl_that_is_cancelled_leaves_nothing_behind(world: World) -> 
         assert remaining == []
 
 
-async def test_two_crawls_at_once_do_not_mix(world: World) -> None:
+async def test_concurrent_crawls_do_not_mix(world: World) -> None:
     first, second = Store(), Store()
     async with world.site(small(), secure=False) as first_site, world.site(good_site()) as second_site:
         facts = await asyncio.gather(first.crawl(world, first_site), second.crawl(world, second_site))
@@ -176,7 +176,7 @@ async def test_two_crawls_at_once_do_not_mix(world: World) -> None:
 
 
 @pytest.mark.parametrize("state", [{"version": 0}, {"version": 1, "start": "https://other.example.net/"}])
-async def test_a_checkpoint_of_something_else_is_refused(world: World, state: dict[str, Any]) -> None:
+async def test_a_checkpoint_of_another_crawl_is_refused(world: World, state: dict[str, Any]) -> None:
     async with world.site(good_site()) as site, world.fetcher(site) as fetcher:
         with pytest.raises(ValueError, match="checkpoint"):
             Crawl(fetcher, CrawlPlan(site.url(), 10), page=nothing, state=state)
@@ -212,7 +212,7 @@ async def test_a_later_report_says_what_changed(world: World) -> None:
     assert json.dumps(changed)
 
 
-async def test_a_crawl_that_a_busy_host_ended_goes_on_later(world: World) -> None:
+async def test_a_crawl_that_a_busy_host_interrupted_resumes_later(world: World) -> None:
     targets: list[str] = []
 
     async def busy_at_first(visit: Visit) -> None:

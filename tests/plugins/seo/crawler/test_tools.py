@@ -47,7 +47,7 @@ async def test_one_page_with_faults(world: World) -> None:
     assert [result.check.id for result in refused.results if result.status == "failed"] == ["address_refused"]
 
 
-async def test_a_page_that_redirects_in_a_circle(world: World) -> None:
+async def test_a_redirect_loop(world: World) -> None:
     pages = {**good_site(), "/a": redirect("/b"), "/b": redirect("/a")}
     async with world.site(pages) as site, world.fetcher(site) as fetcher:
         report = await check_page(Visitor(fetcher, FAST), site.url("/a"))
@@ -108,7 +108,7 @@ async def test_links_of_an_article(world: World) -> None:
     assert site.seen.count("/robots.txt") == 1
 
 
-async def test_what_a_site_says_to_language_models(world: World) -> None:
+async def test_a_site_with_an_llms_txt(world: World) -> None:
     listed = ("/", "/bees", "/wood")
     pages = {
         **good_site(),
@@ -146,7 +146,7 @@ async def test_what_a_site_says_to_language_models(world: World) -> None:
         assert report.missing == tuple(urls)
 
 
-async def test_a_site_that_says_nothing_to_language_models(world: World) -> None:
+async def test_a_site_without_an_llms_txt(world: World) -> None:
     pages = good_site()
     pages["/llms.txt"] = page("/llms.txt")
     async with world.site(pages) as site, world.fetcher(site) as fetcher:
@@ -212,7 +212,7 @@ def test_the_formula() -> None:
     assert CAPS.keys() <= CRAWL_CHECKS.keys()
 
 
-def test_every_check_says_what_to_do() -> None:
+def test_every_check_has_a_fix() -> None:
     assert len(CRAWL_CHECKS) > 130
     for check in CRAWL_CHECKS.values():
         assert check.severity in SEVERITIES

@@ -35,7 +35,7 @@ async def calendar(visit: Visit) -> None:
     await visit.answer(html.encode(), f"Content-Type: {HTML}")
 
 
-async def test_a_calendar_without_end(world: World) -> None:
+async def test_an_endless_calendar(world: World) -> None:
     async with world.site({**home("/calendar/2026/11"), "*": calendar}) as site:
         crawled = await crawl(world, site, max_pages=2000)
     months = [path for path in crawled.pages if path.startswith("/calendar/")]
@@ -45,7 +45,7 @@ async def test_a_calendar_without_end(world: World) -> None:
     assert crawled.evidence("crawl_trap")[0]["reason"] == "alike"
 
 
-async def test_numbered_pages_that_differ_are_all_read(world: World) -> None:
+async def test_numbered_pages_that_differ_are_all_crawled(world: World) -> None:
     paths = [f"/story/{number}" for number in range(120)]
     async with world.site({**home(*paths), **{path: page(path, "/") for path in paths}}) as site:
         crawled = await crawl(world, site)
@@ -64,7 +64,7 @@ async def test_relative_links_that_grow(world: World) -> None:
     assert "crawl_trap" in crawled.found()
 
 
-async def test_filters_that_can_be_combined(world: World) -> None:
+async def test_combinations_of_filters(world: World) -> None:
     async def shop(visit: Visit) -> None:
         query = visit.target.partition("?")[2]
         links = "".join(f"<a href='/shop?{query}&f{n}={n}'>filter {n}</a>" for n in range(20))
@@ -76,7 +76,7 @@ async def test_filters_that_can_be_combined(world: World) -> None:
     assert "query_explosion" in crawled.found()
 
 
-async def test_a_redirect_that_never_arrives(world: World) -> None:
+async def test_an_endless_redirect(world: World) -> None:
     async def further(visit: Visit) -> None:
         if visit.target.startswith("/go/"):
             at = int(visit.target.rpartition("/")[2])
@@ -91,7 +91,7 @@ async def test_a_redirect_that_never_arrives(world: World) -> None:
     assert not crawled.facts.complete
 
 
-async def test_a_redirect_with_letters_beyond_ascii(world: World) -> None:
+async def test_a_redirect_with_non_ascii_letters(world: World) -> None:
     async def to_coffee(visit: Visit) -> None:
         await visit.send(b"HTTP/1.1 301 Moved\r\nLocation: /caf\xc3\xa9\r\nContent-Length: 0\r\n\r\n")
 
@@ -128,7 +128,7 @@ async def test_a_response_that_drips_is_abandoned(world: World) -> None:
     assert "no_answer" in crawled.found()
 
 
-async def test_a_gzip_bomb_is_not_unpacked_whole(world: World) -> None:
+async def test_a_gzip_bomb_is_not_unpacked_completely(world: World) -> None:
     bomb = gzip.compress(bytes(50_000_000))
     async with world.site({**home("/bomb"), "/bomb": zipped(bomb)}) as site:
         crawled = await crawl(world, site, max_bytes=1_000_000)
@@ -149,7 +149,7 @@ async def test_a_bomb_in_a_bomb(world: World) -> None:
     ("content", "coding"),
     [(b"\x1f\x8bnonsense", "gzip"), (b"plain", "gzip"), (b"x", "br"), (b"x", "gzip, gzip, gzip")],
 )
-async def test_content_that_is_not_what_it_says(world: World, content: bytes, coding: str) -> None:
+async def test_content_with_a_wrong_type(world: World, content: bytes, coding: str) -> None:
     reply = Reply(content, headers={"Content-Type": HTML, "Content-Encoding": coding}, zipped=False)
     async with world.site({**home("/odd"), "/odd": reply}) as site:
         crawled = await crawl(world, site)
@@ -241,7 +241,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-async def test_hostile_html_is_read_within_bounds(world: World, kind: str) -> None:
+async def test_hostile_html_is_parsed_within_bounds(world: World, kind: str) -> None:
     reply = Reply(HOSTILE[kind] + "<title>Odd</title>", headers={"Content-Type": HTML})
     async with world.site({**home("/odd"), "/odd": reply}) as site:
         crawled = await crawl(world, site)

@@ -43,7 +43,7 @@ BASE = "https://www.example.org/d/e?x=1"
         ("/\ud800", None),
     ],
 )
-def test_addresses_have_one_spelling(reference: str, url: str | None) -> None:
+def test_urls_have_one_spelling(reference: str, url: str | None) -> None:
     assert normalise(reference, BASE) == url
 
 
@@ -89,12 +89,12 @@ def test_a_site_is_its_host_with_and_without_www(url: str, inside: bool) -> None
     assert SiteScope.at("https://www.example.org/x").contains(url) is inside
 
 
-def test_sessions_are_seen() -> None:
+def test_session_ids_are_recognised() -> None:
     assert has_session("/a?x=1&PHPSESSID=2#f")
     assert has_session("/a;jsessionid=3")
     assert not has_session("/a?session_name=x")
 
 
-def test_numbers_have_no_part_in_a_shape() -> None:
+def test_numbers_are_not_part_of_a_shape() -> None:
     assert shape("https://a.example/2026/11?page=3&x=1") == shape("https://a.example/1999/2?x=9&page=4")
     assert shape("https://a.example/2026/11") != shape("https://a.example/2026/november")

@@ -32,7 +32,7 @@ SLOW: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("slow", SLOW)
-async def test_a_stranger_cannot_sleep_in_a_place_for_jobs(slow: str, tmp_path: Path) -> None:
+async def test_the_crawl_of_a_slow_site_pauses_instead_of_holding_a_job_slot(slow: str, tmp_path: Path) -> None:
     config = configuration({"path": tmp_path}, own_hosts=[])
     async with world(settings_for_test(config, tmp_path)) as plugin:
         with serving({**good_site(), **SLOW[slow]}) as site:

@@ -54,7 +54,7 @@ LINES = (
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_a_line_without_delimiters_is_what_any_parser_makes_of_it(line: str) -> None:
+def test_a_line_without_delimiters_is_parsed_as_by_any_parser(line: str) -> None:
     for written in (f"# {line}", f"- {line}", f"> {line}", f"| {line} |\n|---|", line):
         html = MarkdownIt("commonmark").enable("table").render(f"{written}\n\nThe end.")
         assert kinds(document_from_markdown(f"{written}\n\nThe end.")) == kinds(document_from_html(html))
@@ -80,7 +80,7 @@ def test_markdown_becomes_blocks_of_text() -> None:
     assert "code block" not in document.prose
 
 
-def test_what_readers_do_not_see_is_not_text() -> None:
+def test_invisible_content_is_not_text() -> None:
     html = (
         "<nav>menu</nav><script>x</script><style>y</style><p hidden>h</p><p style='display: none'>n</p>"
         "<!-- c --><template>t</template><p>Seen<svg><text>s</text></svg></p>"
@@ -103,7 +103,7 @@ def test_links_and_images_keep_their_attributes() -> None:
     assert (other.alt, other.width, other.decorative) == (None, None, True)
 
 
-def test_paragraphs_in_a_list_item_belong_to_it() -> None:
+def test_paragraphs_belong_to_their_list_item() -> None:
     document = document_from_html("<ul><li><p>a</p><p>b</p></li></ul><p>c</p>")
     assert kinds(document) == [(BlockKind.LIST_ITEM, "a"), (BlockKind.LIST_ITEM, "b"), (BlockKind.PARAGRAPH, "c")]
 
@@ -116,7 +116,7 @@ def test_nesting_is_flattened_and_text_stays(tag: str) -> None:
     assert [block.text for block in document_from_html(html).blocks] == ["inside", "after"]
 
 
-def test_ordinary_markup_is_not_touched() -> None:
+def test_ordinary_markup_is_unchanged() -> None:
     html = "<div><p>a</p></div>" * 400
     assert safe_html(html) == html
 

@@ -68,21 +68,21 @@ def test_uses_are_counted(text: str, sentence: str, language: str, uses: int, ex
     assert (count.all, count.exact) == (uses, exact)
 
 
-def test_function_words_do_not_count_unless_there_are_no_others() -> None:
+def test_function_words_count_only_if_there_are_no_others() -> None:
     assert phrase("how to bake the bread").content == ["bake", "bread"]
     assert phrase("what is it").content == ["what", "is", "it"]
     assert phrase("what is it").only_function_words
     assert not phrase("  ?! ")
 
 
-def test_a_sentence_is_about_a_long_phrase_with_two_thirds_of_it() -> None:
+def test_two_thirds_of_a_long_phrase_match_a_sentence() -> None:
     long = phrase("whole rye sourdough")
     assert long.mentioned(words("A rye sourdough."))
     assert not long.mentioned(words("A sourdough."))
     assert not phrase("rye sourdough").mentioned(words("A sourdough."))
 
 
-def test_the_same_phrase_in_another_form_is_the_same() -> None:
+def test_inflected_forms_of_a_phrase_are_the_same() -> None:
     assert phrase("sourdough starter").same_as("the Starters of Sourdough")
     assert not phrase("sourdough starter").same_as("sourdough starter guide")
     assert not phrase("sourdough starter").same_as("")

@@ -192,7 +192,7 @@ def passive_in(sentence: str, code: str) -> str | None:
 
 
 @pytest.mark.parametrize("code", SUPPORTED)
-def test_syllables_are_counted_as_a_dictionary_has_them(code: str) -> None:
+def test_syllables_are_counted_as_in_a_dictionary(code: str) -> None:
     for entry in SYLLABLES[code].split():
         word, _, number = entry.rpartition(":")
         assert (word, pack(code).syllables.count(word)) == (word, int(number))
@@ -201,14 +201,14 @@ def test_syllables_are_counted_as_a_dictionary_has_them(code: str) -> None:
 @pytest.mark.parametrize(
     ("code", "sentence"), [(code, sentence) for code, sentences in PASSIVE.items() for sentence in sentences]
 )
-def test_a_passive_is_found(code: str, sentence: str) -> None:
+def test_a_passive_sentence_is_detected(code: str, sentence: str) -> None:
     assert passive_in(sentence, code)
 
 
 @pytest.mark.parametrize(
     ("code", "sentence"), [(code, sentence) for code, sentences in ACTIVE.items() for sentence in sentences]
 )
-def test_an_active_sentence_is_left_alone(code: str, sentence: str) -> None:
+def test_an_active_sentence_is_not_flagged(code: str, sentence: str) -> None:
     assert passive_in(sentence, code) is None
 
 
@@ -217,7 +217,7 @@ def transition_in(sentence: str, code: str) -> str | None:
 
 
 @pytest.mark.parametrize("code", SUPPORTED)
-def test_transition_words_are_found_and_plain_sentences_have_none(code: str) -> None:
+def test_transition_words_are_detected_and_plain_sentences_have_none(code: str) -> None:
     assert transition_in(TRANSITIONS[code], code)
     assert transition_in("Bread, pan, brot, pain.", code) is None
 
@@ -225,18 +225,18 @@ def test_transition_words_are_found_and_plain_sentences_have_none(code: str) -> 
 @pytest.mark.parametrize(
     ("code", "sentence"), [(code, sentence) for code, sentences in TIED.items() for sentence in sentences]
 )
-def test_a_word_in_the_place_of_a_transition_is_one(code: str, sentence: str) -> None:
+def test_a_word_in_the_position_of_a_transition_is_one(code: str, sentence: str) -> None:
     assert transition_in(sentence, code)
 
 
 @pytest.mark.parametrize(
     ("code", "sentence"), [(code, sentence) for code, sentences in UNTIED.items() for sentence in sentences]
 )
-def test_the_same_word_elsewhere_is_none(code: str, sentence: str) -> None:
+def test_the_same_word_elsewhere_is_not_a_transition(code: str, sentence: str) -> None:
     assert transition_in(sentence, code) is None
 
 
-def test_pairs_count_in_their_order() -> None:
+def test_pairs_only_count_in_order() -> None:
     phrases = PhraseSet(["as a result"], ["not only ... but"])
     assert phrases.find(["not", "only", "cheap", "but", "good"]) == "not only … but"
     assert phrases.find(["but", "not", "only", "good"]) is None
@@ -274,7 +274,7 @@ def test_inflected_forms_have_one_stem(one: str, other: str, language: str) -> N
     assert fold(stem(one, language)) == fold(stem(other, language))
 
 
-def test_addresses_are_compared_without_accents() -> None:
+def test_urls_are_compared_without_accents() -> None:
     assert fold("Größe") == "grosse"
     assert fold("Crème brûlée") == "creme brulee"
     assert fold("naïve’s") == "naive's"  # noqa: RUF001
@@ -294,7 +294,7 @@ def test_addresses_are_compared_without_accents() -> None:
         ("今日は天気がいいので、パンを焼きます。小麦粉と水と塩だけで作ることができます。", "ja"),
     ],
 )
-def test_the_language_of_a_text_is_seen(text: str, language: str) -> None:
+def test_the_language_of_a_text_is_detected(text: str, language: str) -> None:
     detected = detect_language(text)
     assert detected is not None
     assert detected.language == language
@@ -325,7 +325,7 @@ def test_short_text_has_no_language() -> None:
         ("hi", "यह रोटी है। यह पानी है।", ["यह रोटी है।", "यह पानी है।"]),
     ],
 )
-def test_sentences_end_where_people_see_an_end(language: str, text: str, sentences: list[str]) -> None:
+def test_sentences_end_where_readers_expect_it(language: str, text: str, sentences: list[str]) -> None:
     loaded = language_pack(language)
     abbreviations, starters = (loaded.abbreviations, loaded.function_words) if loaded else ((), ())
     assert split_sentences(text, abbreviations, starters, ordinals=language == "de") == sentences
@@ -345,11 +345,11 @@ def test_sentences_end_where_people_see_an_end(language: str, text: str, sentenc
         ("– … !", []),  # noqa: RUF001
     ],
 )
-def test_words_are_found_in_every_script(text: str, words: list[str]) -> None:
+def test_words_are_counted_in_every_script(text: str, words: list[str]) -> None:
     assert split_words(text) == words
 
 
-def test_the_files_are_all_that_names_the_languages() -> None:
+def test_only_the_files_name_the_languages() -> None:
     assert SUPPORTED == ("de", "en", "es", "fr", "it", "nl", "pt")
     assert all(len(common_words(code)) >= 70 for code in SUPPORTED)
     assert common_words("xx") == frozenset()

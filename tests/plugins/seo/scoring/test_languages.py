@@ -108,7 +108,7 @@ def lost(before: ScoringReport, after: ScoringReport) -> set[str]:
 
 
 @pytest.mark.parametrize("code", SAMPLES)
-def test_a_good_article_is_good_in_its_language(code: str) -> None:
+def test_a_good_article_scores_well_in_its_language(code: str) -> None:
     report = score(article(code))
     assert report.score >= 90
     assert report.gates == ()
@@ -122,12 +122,12 @@ def test_a_good_article_is_good_in_its_language(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", SAMPLES)
-def test_the_language_of_a_real_article_is_found(code: str) -> None:
+def test_the_language_of_a_real_article_is_detected(code: str) -> None:
     assert score(replace(article(code), language="")).language == code
 
 
 @pytest.mark.parametrize("code", SAMPLES)
-def test_stuffing_and_thin_text_are_held_down(code: str) -> None:
+def test_keyphrase_stuffing_and_thin_text_cap_the_score(code: str) -> None:
     good = article(code)
     stuffed = score(replace(good, body=f"{good.body}\n\n{' '.join([SAMPLES[code].stuffing] * 14)}"))
     assert [gate.id for gate in stuffed.gates] == ["stuffing"]
@@ -137,7 +137,7 @@ def test_stuffing_and_thin_text_are_held_down(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", SAMPLES)
-def test_passive_prose_costs_its_check_and_shows_the_sentences(code: str) -> None:
+def test_passive_prose_fails_its_check_and_shows_the_sentences(code: str) -> None:
     good = article(code)
     before = score(good)
     after = score(replace(good, body=f"{good.body}\n\n{SAMPLES[code].passive} {SAMPLES[code].passive}"))
@@ -149,7 +149,7 @@ def test_passive_prose_costs_its_check_and_shows_the_sentences(code: str) -> Non
 
 
 @pytest.mark.parametrize("code", SAMPLES)
-def test_a_missing_description_and_a_missing_title_cost_what_they_weigh(code: str) -> None:
+def test_a_missing_description_and_title_cost_the_weight_of_their_checks(code: str) -> None:
     good = article(code)
     before = score(good)
     bare = score(replace(good, description=""))
@@ -160,7 +160,7 @@ def test_a_missing_description_and_a_missing_title_cost_what_they_weigh(code: st
 
 
 @pytest.mark.parametrize("code", SAMPLES)
-def test_one_long_breath_reads_worse(code: str) -> None:
+def test_one_long_sentence_reads_worse(code: str) -> None:
     good = article(code)
     lines = (line for line in good.body.split("\n") if not line.startswith(("#", "-", "!")))
     breath = score(replace(good, body=" ".join(lines).replace(". ", ", ")))
@@ -168,7 +168,7 @@ def test_one_long_breath_reads_worse(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", SAMPLES)
-def test_a_wrong_language_tag_is_seen(code: str) -> None:
+def test_a_wrong_language_tag_is_detected(code: str) -> None:
     report = score(replace(article(code), language="en"))
     fault = next(check for check in report.checks if check.id == "language")
     assert fault.status == "bad"
@@ -180,7 +180,7 @@ def long_body() -> str:
     return (TEXTS / LONG).read_text("utf-8")
 
 
-def test_a_long_article_is_judged_as_a_whole() -> None:
+def test_a_long_article_is_scored_completely() -> None:
     body = long_body()
     long = replace(
         GOOD,

@@ -143,7 +143,7 @@ def test_any_text_can_be_previewed(title: str, description: str, url: str) -> No
 @pytest.mark.parametrize(
     "piece", ["was was ", "a-", "l'", "e.g. ", "1. ", "ge", "not only ", "aeiou", "'", "die wird "]
 )
-def test_a_text_of_one_thing_gives_a_report(language: str, piece: str) -> None:
+def test_a_text_of_one_repeated_element_gives_a_report(language: str, piece: str) -> None:
     report = score(ScoringArticle(body=piece * 2000, language=language, title="t", keyphrase=piece))
     assert 0 <= report.score <= 100
 
@@ -176,7 +176,7 @@ def _filled(piece: str) -> str:
 
 @pytest.mark.parametrize("name", BOMBS)
 @pytest.mark.timeout(60)
-def test_two_megabytes_of_markdown_are_read_in_bounded_time(name: str) -> None:
+def test_two_megabytes_of_markdown_are_parsed_in_bounded_time(name: str) -> None:
     """The test timeout is the bound: without limits in the code, these take from minutes to days."""
     report = score(ScoringArticle(body=_filled(BOMBS[name]), title="t", keyphrase="fox", language="en"))
     assert 0 <= report.score <= 100
@@ -184,7 +184,7 @@ def test_two_megabytes_of_markdown_are_read_in_bounded_time(name: str) -> None:
 
 @pytest.mark.parametrize("name", TAG_BOMBS)
 @pytest.mark.timeout(60)
-def test_two_megabytes_of_html_are_read_in_bounded_time(name: str) -> None:
+def test_two_megabytes_of_html_are_parsed_in_bounded_time(name: str) -> None:
     body = _filled(TAG_BOMBS[name])
     assert 0 <= score(ScoringArticle(body=body, format="html", title="t", language="en")).score <= 100
     validate_page(body)
@@ -198,7 +198,7 @@ def test_deep_nesting_keeps_its_text(form: Literal["markdown", "html"]) -> None:
     assert score(article).words == 4
 
 
-def test_a_body_that_is_too_long_is_cut_and_the_report_says_so() -> None:
+def test_a_body_that_is_too_long_is_truncated_and_the_report_says_so() -> None:
     report = score(ScoringArticle(body="word " * 200_000, language="en"))
     assert any("left out" in note for note in report.notes)
     assert not any("left out" in note for note in score(ScoringArticle(body="word " * 50_000, language="en")).notes)

@@ -96,14 +96,14 @@ GATES: Final = {
 }
 
 
-def test_every_check_has_its_weight_and_its_limits() -> None:
+def test_every_check_has_a_weight_and_limits() -> None:
     limits: dict[str, dict[str, dict[str, float]]] = {}
     for rule in rule_set().rules.values():
         limits.setdefault(rule.group, {})[rule.id] = {"weight": rule.weight, **rule.limits}
     assert limits == LIMITS
 
 
-def test_what_depends_on_more_than_the_version_does_not_count() -> None:
+def test_checks_that_depend_on_more_than_the_version_do_not_count() -> None:
     around = (
         "keyphrase_unique",
         "title_unique",
@@ -115,11 +115,11 @@ def test_what_depends_on_more_than_the_version_does_not_count() -> None:
     assert {rule_set(profile).rules[name].weight for profile in PROFILES for name in around} == {0}
 
 
-def test_every_gate_has_its_limit_and_its_cap() -> None:
+def test_every_gate_has_a_limit_and_a_cap() -> None:
     assert {gate.id: (gate.check, gate.limit, gate.cap) for gate in rule_set().gates} == GATES
 
 
-def test_the_ratings_begin_at_80_and_60() -> None:
+def test_the_ratings_start_at_80_and_60() -> None:
     assert (rule_set().good, rule_set().ok) == (80, 60)
 
 
@@ -131,11 +131,11 @@ def test_the_ratings_begin_at_80_and_60() -> None:
         ("product", {"text_length": {"good": 200, "ok": 150}}),
     ],
 )
-def test_a_profile_changes_only_what_it_says(profile: str, changes: dict[str, dict[str, float]]) -> None:
+def test_a_profile_changes_only_what_it_declares(profile: str, changes: dict[str, dict[str, float]]) -> None:
     plain, other = rule_set().rules, rule_set(profile).rules
     differing = {name: dict(other[name].limits) for name in plain if plain[name].limits != other[name].limits}
     assert differing == changes
 
 
-def test_a_title_is_measured_by_the_line_that_a_search_result_has() -> None:
+def test_a_title_is_measured_by_the_line_of_a_search_result() -> None:
     assert DESKTOP.title.width == rule_set().rules["title_width"]["high"]

@@ -24,7 +24,7 @@ def lost(before: ScoringReport, after: ScoringReport) -> set[str]:
     }
 
 
-def test_a_good_article_is_good() -> None:
+def test_a_good_article_scores_well() -> None:
     report = score(GOOD)
     assert report.score >= 95
     assert report.rating == "good"
@@ -40,7 +40,7 @@ def test_the_score_is_the_weighted_share_of_the_points() -> None:
     assert report.score == report.ungated == int(100 * won / total + 0.5)
 
 
-def test_a_gain_is_what_the_score_rises_by() -> None:
+def test_a_gain_is_the_rise_of_the_score() -> None:
     bare = score(with_changes(description=""))
     gain = next(result.gain for result in bare.checks if result.id == "meta_description_length")
     total_weight = sum(result.weight for result in bare.checks if result.points is not None)
@@ -60,7 +60,7 @@ def test_keyphrase_stuffing_caps_the_score_at_50() -> None:
     assert stuffed.next_actions[0].gain > 20
 
 
-def test_a_density_of_4_percent_is_bad_but_no_gate() -> None:
+def test_a_density_of_4_percent_fails_without_a_cap() -> None:
     def text(uses: int) -> str:
         return " ".join(["Sourdough starter."] * uses) + " " + filler(1000 - 2 * uses)
 
@@ -69,7 +69,7 @@ def test_a_density_of_4_percent_is_bad_but_no_gate() -> None:
     assert [gate.id for gate in score(with_changes(body=text(30))).gates] == ["stuffing"]
 
 
-def test_one_use_in_a_very_short_text_is_no_stuffing() -> None:
+def test_one_use_in_a_very_short_text_is_not_keyphrase_stuffing() -> None:
     short = score(with_changes(body="A sourdough starter is flour and water that wild yeast makes rise by itself."))
     assert "stuffing" not in {gate.id for gate in short.gates}
 
@@ -93,7 +93,7 @@ def test_noindex_caps_the_score_at_30_and_no_title_at_20() -> None:
     assert score(with_changes(title="", robots=("noindex",))).score == 20
 
 
-def test_no_text_caps_the_score_at_10_and_writing_lifts_it() -> None:
+def test_an_empty_text_caps_the_score_at_10_until_something_is_written() -> None:
     empty = score(with_changes(body=""))
     assert empty.score == 10
     assert {gate.id for gate in empty.gates} == {"no_text", "too_short"}
@@ -101,21 +101,21 @@ def test_no_text_caps_the_score_at_10_and_writing_lifts_it() -> None:
     assert gains["text_length"] > gains["text_presence"] == 30
 
 
-def test_a_gate_that_stays_leaves_no_gain_to_others() -> None:
+def test_with_an_open_gate_other_checks_have_no_gain() -> None:
     report = score(with_changes(robots=("noindex",), description=""))
     gains = {result.id: result.gain for result in report.checks}
     assert gains["meta_description_length"] == 0
     assert gains["indexable"] > 50
 
 
-def test_missing_metadata_costs_what_its_checks_weigh() -> None:
+def test_missing_metadata_costs_the_weight_of_its_checks() -> None:
     before, after = score(GOOD), score(with_changes(description=""))
     assert lost(before, after) == {"meta_description_length", "keyphrase_in_meta"}
     total_weight = sum(result.weight for result in before.checks if result.points is not None)
     assert before.score - after.score == pytest.approx(100 * 5 / total_weight, abs=1)
 
 
-def test_passive_prose_costs_what_its_check_weighs_and_says_where() -> None:
+def test_passive_prose_costs_the_weight_of_its_check_and_is_located() -> None:
     active = "Ada bakes the bread. We weigh the flour. You heat the oven. Al shapes a loaf by hand. "
     passive = "The bread is baked. Flour is weighed. The oven is heated. A loaf is shaped by hand. "
     before = score(with_changes(body=f"{GOOD_BODY}\n\n{active}"))
@@ -150,7 +150,7 @@ def test_without_a_keyphrase_the_group_is_skipped_and_the_report_says_so() -> No
     assert report.score >= 95
 
 
-def test_a_language_without_rules_skips_what_needs_them_and_says_so() -> None:
+def test_a_language_without_rules_skips_checks_that_need_them_and_says_so() -> None:
     report = score(
         ScoringArticle(body="Det här är en text om bröd. " * 40, title="Bröd", language="sv", keyphrase="bröd")
     )
@@ -184,7 +184,7 @@ def test_six_more_languages_have_their_own_rules(language: str, body: str) -> No
     assert report.ruleset == f"seo-{language}@3"
 
 
-def test_the_language_is_found_where_none_is_given() -> None:
+def test_the_language_is_detected_if_none_is_given() -> None:
     report = score(with_changes(language=""))
     assert report.language == "en"
     assert status_of(report, "language") == "ok"
@@ -204,7 +204,7 @@ ALIKE = " ".join(f"The bread is baked by the baker, and the loaf {number} is eat
     ],
     ids=("short", "alike", "other", "heading"),
 )
-def test_a_fix_says_what_it_is_about_without_the_message(changes: dict[str, Any]) -> None:
+def test_a_fix_is_clear_without_the_message(changes: dict[str, Any]) -> None:
     fixes = [check.fix for check in score(with_changes(**changes)).checks if check.fix]
 
     assert len(fixes) >= 5
@@ -213,7 +213,7 @@ def test_a_fix_says_what_it_is_about_without_the_message(changes: dict[str, Any]
     ] == []
 
 
-def test_chosen_checks_are_scored_alone() -> None:
+def test_only_selected_checks_are_scored() -> None:
     report = score(with_changes(description="", body="Short."), checks=["meta_description_length", "title_present"])
     assert [result.id for result in report.checks] == ["title_present", "meta_description_length"]
     assert report.score == 50

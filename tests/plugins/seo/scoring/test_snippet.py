@@ -36,7 +36,7 @@ def test_widths_agree_with_a_font_of_arials_metrics() -> None:
         assert pixel_width(text, 2048) == pytest.approx(sum(font.getlength(letter) for letter in text), abs=len(text))
 
 
-def test_a_title_that_fits_is_shown_whole() -> None:
+def test_a_title_that_fits_is_not_truncated() -> None:
     preview = preview_snippet(TITLE, "x" * 140, "https://example.com/blog/sourdough-starter")
     assert preview.desktop.title.text == TITLE
     assert not preview.desktop.title.truncated
@@ -44,7 +44,7 @@ def test_a_title_that_fits_is_shown_whole() -> None:
     assert preview.warnings == ()
 
 
-def test_what_is_too_wide_is_cut_between_words_and_named() -> None:
+def test_text_that_is_too_wide_is_truncated_between_words_and_reported() -> None:
     preview = preview_snippet(f"{TITLE}, with a table of flours and a plan for every day", DESCRIPTION, "https://e.com")
     title = preview.desktop.title
     assert title.truncated
@@ -59,19 +59,19 @@ def test_what_is_too_wide_is_cut_between_words_and_named() -> None:
     assert preview.warnings[1].startswith("description: is ")
 
 
-def test_phones_cut_most_descriptions_which_is_shown_and_no_warning() -> None:
+def test_phones_truncate_most_descriptions_which_is_shown_without_a_warning() -> None:
     preview = preview_snippet(TITLE, "Bread and salt. " * 9, "https://e.com")
     assert not preview.desktop.description.truncated
     assert preview.mobile.description.truncated
     assert preview.warnings == ()
 
 
-def test_missing_parts_are_named() -> None:
+def test_missing_parts_are_reported() -> None:
     warnings = preview_snippet("").warnings
     assert [warning.partition(":")[0] for warning in warnings] == ["title", "description", "url"]
 
 
-def test_words_longer_than_the_line_are_cut_inside() -> None:
+def test_words_longer_than_the_line_are_truncated_inside() -> None:
     assert pixel_width(preview_snippet("W" * 100).desktop.title.text, 20) <= 600
     assert preview_snippet("字" * 100).desktop.title.text.startswith("字" * 20)
 
@@ -86,5 +86,5 @@ def test_words_longer_than_the_line_are_cut_inside() -> None:
         ("http://[", ""),
     ],
 )
-def test_an_address_is_shown_as_a_trail(url: str, shown: str) -> None:
+def test_a_url_is_shown_as_a_breadcrumb(url: str, shown: str) -> None:
     assert displayed_url(url) == shown

@@ -29,7 +29,7 @@ def problems(node: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.parametrize("type_name", ["BlogPosting", "Article", "NewsArticle"])
-def test_an_article_is_built_whole(type_name: str) -> None:
+def test_an_article_is_built_completely(type_name: str) -> None:
     article = with_changes(site_name="Bread", site_logo="https://example.com/logo.png")
     result = build_structured_data(article, type_name)
     assert result.missing == ()
@@ -44,14 +44,14 @@ def test_an_article_is_built_whole(type_name: str) -> None:
     assert validate_structured_data(data).errors == ()
 
 
-def test_what_an_article_lacks_is_left_out_and_named() -> None:
+def test_missing_parts_of_an_article_are_left_out_and_named() -> None:
     result = build_structured_data(ScoringArticle(body="Text", title="T"))
     assert result.missing == ("image", "datePublished", "dateModified", "author")
     assert "author" not in result.json_ld
     assert len(result.warnings) == 4
 
 
-def test_built_data_makes_the_check_good() -> None:
+def test_generated_data_passes_the_check() -> None:
     structured_data = build_structured_data(with_changes(published=datetime(2026, 1, 1, 8, tzinfo=UTC)))
     article = with_changes(structured_data=(structured_data.json_ld,))
     (result,) = score(article, checks=["structured_data"]).checks
@@ -90,7 +90,7 @@ def test_steps_come_from_numbered_headings_or_the_longest_list(body: str, steps:
     assert result.missing == ()
 
 
-def test_a_trail_comes_from_the_address_or_the_given_one() -> None:
+def test_a_breadcrumb_comes_from_the_url_or_the_given_one() -> None:
     trail = build_structured_data(GOOD, "BreadcrumbList").json_ld["itemListElement"]
     assert [(crumb["position"], crumb["name"], crumb["item"]) for crumb in trail] == [
         (1, "example.com", "https://example.com/"),
@@ -248,7 +248,7 @@ PRODUCT: dict[str, Any] = {
         ),
     ],
 )
-def test_faults_are_named_where_they_are(node: dict[str, Any], errors: list[str], warnings: list[str]) -> None:
+def test_faults_are_reported_with_their_location(node: dict[str, Any], errors: list[str], warnings: list[str]) -> None:
     assert problems(node) == (errors, warnings)
 
 
@@ -283,7 +283,7 @@ def test_references_inside_a_graph_are_followed() -> None:
         ([3], "must be an object"),
     ],
 )
-def test_documents_that_are_none_are_errors(document: object, message: str) -> None:
+def test_invalid_documents_are_errors(document: object, message: str) -> None:
     assert any(message in error.message for error in validate_structured_data(document).errors)
 
 
@@ -319,7 +319,7 @@ def test_microdata_is_read_like_json_ld() -> None:
     assert result.warnings == ()
 
 
-def test_broken_scripts_and_pages_without_data_are_named() -> None:
+def test_broken_scripts_and_pages_without_data_are_reported() -> None:
     broken = validate_page("<script type='application/ld+json'>{</script>")
     assert broken.errors[0].path == "script 1"
     modules = "<script type='module'></script>" * 200
@@ -337,7 +337,7 @@ PAGE = f"""<!doctype html><html lang="en-GB"><head><title>Bread | Site</title>
 <footer>Footer</footer></body></html>"""
 
 
-def test_a_page_gives_its_article() -> None:
+def test_the_article_of_a_page_is_extracted() -> None:
     article = article_from_page(PAGE, "https://e.com/bread", keyphrase="bread")
     assert article.seo_title == "Bread | Site"
     assert article.title == "Bread"
@@ -355,7 +355,7 @@ def test_a_page_gives_its_article() -> None:
     assert statuses["single_h1"] == "good"
 
 
-def test_a_header_can_say_noindex_too() -> None:
+def test_noindex_can_be_in_a_header() -> None:
     article = article_from_page("<p>x</p>", robots_header="noindex")
     assert article.robots == ("noindex",)
     assert article.published is None or isinstance(article.published, date)
@@ -390,7 +390,7 @@ DATES = {"datePublished": "2026-01-02T03:04:05+00:00", "dateModified": "2026-02-
         },
     ],
 )
-def test_author_and_dates_of_a_page_are_read_from_its_structured_data(document: Any) -> None:
+def test_the_author_and_dates_of_a_page_come_from_its_structured_data(document: Any) -> None:
     script = f"<script type='application/ld+json'>{json.dumps(document)}</script>"
     article = article_from_page(f"<head>{script}</head><article><h1>x</h1><p>Text</p></article>")
     assert [author.name for author in article.authors] == ["Ada Lovelace"]
@@ -411,7 +411,7 @@ def test_author_and_dates_of_a_page_are_read_from_its_structured_data(document: 
         ),
     ],
 )
-def test_a_line_beside_the_headline_says_author_and_dates_too(page: str) -> None:
+def test_the_author_and_dates_can_come_from_a_line_beside_the_headline(page: str) -> None:
     article = article_from_page(page)
     [check] = [result for result in score(article).checks if result.id == "author_and_dates"]
     assert check.status == "good", check.message
@@ -422,13 +422,13 @@ def test_a_line_beside_the_headline_says_author_and_dates_too(page: str) -> None
     ]
 
 
-def test_dates_inside_a_text_are_not_those_of_the_page() -> None:
+def test_dates_inside_a_text_are_not_taken_for_those_of_the_page() -> None:
     page = "<article><h1>Tea</h1><p>On <time datetime=1926-01-02>a day</time> Ada drank.</p></article>"
     article = article_from_page(page)
     assert (article.authors, article.published, article.modified) == ((), None, None)
 
 
-def test_another_article_lends_a_page_neither_author_nor_dates() -> None:
+def test_the_author_and_dates_of_another_article_on_the_page_are_ignored() -> None:
     related = {"@type": "Article", "author": "Eve", **DATES}
     graph = {**CONTEXT, "@graph": [{"@type": "Article", "headline": "x", "dateModified": "2026-05-06"}, related]}
     script = f"<script type='application/ld+json'>{json.dumps(graph)}</script>"
@@ -439,7 +439,7 @@ def test_another_article_lends_a_page_neither_author_nor_dates() -> None:
 @pytest.mark.parametrize(
     "author", [None, 1, [], [[[]]], {"name": {}}, {"@id": []}, {"@id": "x"}, "", {"name": ["", 1]}]
 )
-def test_odd_bylines_are_none(author: Any) -> None:
+def test_odd_bylines_are_ignored(author: Any) -> None:
     document = {**CONTEXT, "@type": "Article", "author": author, "datePublished": author, "@graph": author}
     script = f"<script type='application/ld+json'>{json.dumps(document)}</script>"
     article = article_from_page(f"<head>{script}</head><p>x</p>")
@@ -489,7 +489,7 @@ def test_the_lines_around_a_headline_are_not_the_first_paragraph(page: str) -> N
     assert next(result for result in score(article).checks if result.id == "keyphrase_in_intro").status == "good"
 
 
-def test_the_headline_is_that_of_the_article() -> None:
+def test_the_headline_is_the_one_of_the_article() -> None:
     article = article_from_page("<header><h1>My shop</h1></header><main><h1>Tea</h1><p>Tea is a drink.</p></main>")
     assert article.title == "Tea"
     assert {result.id: result.status for result in score(article).checks}["single_h1"] == "good"
@@ -510,7 +510,7 @@ def test_social_tags_may_have_a_second_name() -> None:
         '<blockquote class="author">Tea</blockquote>',
     ],
 )
-def test_a_first_paragraph_is_no_byline(first: str) -> None:
+def test_a_first_paragraph_is_not_a_byline(first: str) -> None:
     article = article_from_page(f"<article><h1>Tea</h1>{first}<p class=date>3 May</p></article>")
     assert first in article.body
     assert "3 May" in article.body.replace(first, "")
@@ -537,7 +537,7 @@ WEBSITE = '<meta property="og:type" content="website">'
         ("", False),
     ],
 )
-def test_a_page_that_lists_articles_is_not_judged_as_one(head: str, listing: bool) -> None:
+def test_a_page_that_lists_articles_is_not_scored_as_one(head: str, listing: bool) -> None:
     report = score(article_from_page(f"<head>{head}</head><main><h1>Blog</h1><ul><li>Tea</ul></main>"))
     skipped = {result.id for result in report.checks if result.status == "skipped"}
     assert skipped.issuperset(LISTINGS) is listing

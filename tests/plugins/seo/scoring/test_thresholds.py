@@ -419,7 +419,7 @@ def _ids(cases: Iterable[tuple[Any, ...]]) -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "status", "article"), CASES, ids=_ids(CASES))
-def test_a_check_passes_halves_or_fails_at_its_limit(name: str, status: str, article: ScoringArticle) -> None:
+def test_the_status_of_a_check_changes_at_its_limits(name: str, status: str, article: ScoringArticle) -> None:
     result = check(name, article)
     assert result.status == status, (result.value, result.message)
     assert bool(result.fix) == (status in {"ok", "bad"})
@@ -468,7 +468,7 @@ WORLD_CASES: list[tuple[str, str, ScoringArticle, World]] = [
 
 
 @pytest.mark.parametrize(("name", "status", "article", "world"), WORLD_CASES, ids=_ids(WORLD_CASES))
-def test_what_is_known_of_the_world_counts(name: str, status: str, article: ScoringArticle, world: World) -> None:
+def test_external_facts_count(name: str, status: str, article: ScoringArticle, world: World) -> None:
     result = check(name, article, world=world)
     assert result.status == status, (result.value, result.message)
 
@@ -505,7 +505,7 @@ def test_a_news_article_needs_the_type_of_news() -> None:
 
 
 @pytest.mark.parametrize("code", ["de", "en", "es", "fr", "it", "nl", "pt"])
-def test_reading_ease_is_judged_on_the_languages_own_scale(code: str) -> None:
+def test_reading_ease_is_rated_on_the_languages_own_scale(code: str) -> None:
     pack = language_pack(code)
     assert pack is not None
     formula = pack.reading_ease
@@ -520,7 +520,7 @@ def test_reading_ease_is_judged_on_the_languages_own_scale(code: str) -> None:
     assert "bad" in verdicts or code in {"pt", "de", "es", "en"}
 
 
-def test_there_are_55_checks_in_7_groups_each_tried_here() -> None:
+def test_there_are_55_checks_in_7_groups_each_tested_here() -> None:
     rules = rule_set().rules
     tried = {case[0] for case in CASES} | {case[0] for case in WORLD_CASES} | {"reading_ease"}
     assert set(rules) == set(ARTICLE_CHECKS) == tried

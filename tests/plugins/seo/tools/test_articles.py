@@ -49,7 +49,7 @@ def test_a_stored_article_is_scored(ada: ToolClient, eve: ToolClient) -> None:
     assert changed["seo"]["delta"] > 0
 
 
-def test_what_a_change_brought_is_against_the_score_shown_before(ada: ToolClient) -> None:
+def test_the_gain_of_a_change_is_relative_to_the_score_shown_before(ada: ToolClient) -> None:
     website = ada.data("connect_website", platform="builtin", name="Bees and scores")["website_id"]
     article = write(ada, website_id=website, meta_description="Bees.")
     ada.data("publish_content", content_id=article["content_id"], website_id=website)
@@ -75,7 +75,7 @@ def test_an_article_is_compared_with_the_others_of_its_website(ada: ToolClient) 
     assert (alone["status"], other["status"]) == ("good", "ok")
 
 
-def test_an_article_that_is_not_stored_is_scored(ada: ToolClient) -> None:
+def test_an_unsaved_article_is_scored(ada: ToolClient) -> None:
     article = {"title": "Honey bees", "body": f"<p>{BODY}</p>", "body_format": "html"}
     report = ada.data("check_blog_seo", article=article, keyphrase="honey bees", profile="news")
     assert report["words"] > 300
@@ -84,7 +84,7 @@ def test_an_article_that_is_not_stored_is_scored(ada: ToolClient) -> None:
     assert only["gates"]
 
 
-def test_what_cannot_be_judged_is_explained(ada: ToolClient) -> None:
+def test_what_cannot_be_scored_is_explained(ada: ToolClient) -> None:
     assert "exactly one of content_id and article" in ada.refusal("check_blog_seo")
     assert "exactly one" in ada.refusal("check_blog_seo", content_id="a_x", article={"body": "x"})
     assert "did you mean" in ada.refusal("check_blog_seo", article={"body": "x"}, checks=["text_lenght"])
@@ -105,7 +105,7 @@ def test_what_cannot_be_judged_is_explained(ada: ToolClient) -> None:
         "ب" * 5000,
     ],
 )
-def test_any_text_is_judged(ada: ToolClient, body: str) -> None:
+def test_any_text_can_be_scored(ada: ToolClient, body: str) -> None:
     for body_format in ("markdown", "html"):
         report = ada.data("check_blog_seo", article={"body": body, "title": body[:400], "body_format": body_format})
         assert 0 <= report["score"] <= 100
@@ -150,7 +150,7 @@ def test_links_are_tested_on_request(ada: ToolClient) -> None:
         ("/gone", "bad", "1 link is broken"),
     ],
 )
-def test_the_canonical_address_is_tried_too(ada: ToolClient, path: str, status: str, message: str) -> None:
+def test_the_canonical_url_is_tested_too(ada: ToolClient, path: str, status: str, message: str) -> None:
     pages = {
         "/original": page("/original"),
         "/hidden": page("/hidden", head='<meta name="robots" content="noindex">'),
@@ -169,7 +169,7 @@ def test_the_canonical_address_is_tried_too(ada: ToolClient, path: str, status: 
     assert ("broken" in wrong) is ("broken" in message)
 
 
-def test_many_links_are_looked_at_in_the_background(ada: ToolClient) -> None:
+def test_many_links_are_checked_in_the_background(ada: ToolClient) -> None:
     with serving({"*": page("/")}) as site:
         body = " ".join(f"[x]({site.url(f'/{number}')})" for number in range(45))
         article = write(ada, body=body)
@@ -221,7 +221,7 @@ def test_each_requested_part_is_present(ada: ToolClient) -> None:
     assert "include.0" in ada.refusal("check_blog_seo", content_id=article, include=["photos"])
 
 
-def test_similar_texts_of_the_account_are_found(ada: ToolClient) -> None:
+def test_similar_texts_of_the_account_are_listed(ada: ToolClient) -> None:
     first, second = write(ada)["content_id"], write(ada, title="Honey bees again")["content_id"]
     other = write(ada, title="Wax", body="Wax is something else.", keyphrase="wax")["content_id"]
     result = ada.call("check_blog_seo", content_id=first, include=["duplicates"])
@@ -232,7 +232,7 @@ def test_similar_texts_of_the_account_are_found(ada: ToolClient) -> None:
     assert "create_content" in ada.refusal("check_blog_seo", article={"body": BODY}, include=["duplicates"])
 
 
-def test_an_unsaved_text_is_held_against_the_voice_of_its_website(ada: ToolClient, eve: ToolClient) -> None:
+def test_an_unsaved_text_is_compared_with_the_voice_of_its_website(ada: ToolClient, eve: ToolClient) -> None:
     website = ada.data("connect_website", platform="builtin", name="Voices of hives")["website_id"]
     ada.data("set_brand_voice", website_id=website, banned_terms=["honey"])
     draft = {"body": "The bees make honey.", "website_id": website}
@@ -262,7 +262,7 @@ def test_a_live_page_is_checked(ada: ToolClient) -> None:
     assert ada.data("check_page_seo", url=down)["fetched"]["message"]
 
 
-def test_addresses_that_are_not_on_the_internet_are_refused(ada: ToolClient) -> None:
+def test_urls_outside_the_internet_are_refused(ada: ToolClient) -> None:
     with serving({"/": redirect("http://10.0.0.1/admin")}) as site:
         for url in ("file:///etc/passwd", "https://u:p@example.org", "nonsense", "https://10.0.0.1/", "http://[::1"):
             assert ada.refusal("check_page_seo", url=url)
@@ -380,7 +380,7 @@ def test_a_live_article_is_compared_with_its_twin_and_looked_up_in_the_index(ada
     assert "differs" in stale[0]["fix"]
 
 
-def test_secondary_phrases_are_looked_for(ada: ToolClient) -> None:
+def test_secondary_phrases_are_checked(ada: ToolClient) -> None:
     article = {"title": "Honey bees", "body": BODY, "secondary_phrases": ["hives", "gardens", "wasps"]}
     report = ada.data("check_blog_seo", article=article, checks=["secondary_phrases"])
     assert [check["status"] for check in report["checks"]] == ["good"]

@@ -23,7 +23,7 @@ def _wrong(ada: ToolClient, url: str) -> set[str]:
     return {check["id"] for check in ada.data("check_page_seo", url=url, keyphrase=GOOD.keyphrase)["checks"]}
 
 
-def test_a_post_and_the_home_page_of_the_built_in_site_are_judged_as_what_they_are(ada: ToolClient) -> None:
+def test_a_post_and_the_home_page_of_the_built_in_site_are_checked_by_their_type(ada: ToolClient) -> None:
     website = ada.data("connect_website", platform="builtin", name="Bread at home")["website_id"]
     fields = {"meta_description": GOOD.description, "author": "Ada Baker", "website_id": website, "language": "en"}
     urls = []
@@ -61,7 +61,7 @@ SAMPLES: Final = {
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
-def test_descriptions_and_titles_that_are_made_fit_into_a_search_result(name: str) -> None:
+def test_generated_descriptions_and_titles_fit_into_a_search_result(name: str) -> None:
     words = " ".join(SAMPLES[name].split())
     text = f"{words} " * (1 + 3000 // len(words))
     for start in range(0, 2000, 53):

@@ -86,7 +86,7 @@ def worker(processes: Forker, config: dict[str, Any], folder: Path) -> Iterator[
         yield
 
 
-async def test_a_crawl_whose_process_is_killed_goes_on(
+async def test_a_crawl_whose_process_is_killed_resumes(
     config: dict[str, Any], tmp_path: Path, processes: Forker
 ) -> None:
     with serving(large_site()) as site:

@@ -95,7 +95,7 @@ def test_a_version_has_one_score_everywhere_and_always(
     assert _same(everywhere(ada, browser, content_id), expected)
 
 
-def test_trying_another_keyphrase_leaves_the_score_of_the_version_alone(
+def test_trying_another_keyphrase_does_not_change_the_score_of_the_version(
     ada: ToolClient, browser: BrowserWithoutScreen
 ) -> None:
     article = ada.data("create_content", **FIELDS)

@@ -12,11 +12,11 @@ from .checks_page import PAGE, checks_page
 HEAVY = ("selectolax", "ada_url", "icu4py", "py3langid", "pressroom_seo.crawler", "pressroom_seo.scoring")
 
 
-def test_the_reference_names_every_check_as_it_is() -> None:
+def test_the_reference_lists_every_check() -> None:
     assert PAGE.read_text() == checks_page(), "write it anew: python tests/plugins/seo/tools/checks_page.py"
 
 
-def test_every_tool_is_sound() -> None:
+def test_every_tool_is_valid() -> None:
     tools = list(pressroom_mcp_tools())
     assert [tool.name for tool in tools] == [
         "check_blog_seo",

@@ -91,7 +91,7 @@ def test_a_site_is_crawled_and_its_report_is_read_by_section(ada: ToolClient) ->
 
 
 @pytest.mark.parametrize(("platform", "told"), [("wordpress", "takes over"), ("webhook", "only copies")])
-def test_a_report_says_what_becomes_of_pages_that_are_not_articles(ada: ToolClient, platform: str, told: str) -> None:
+def test_a_report_says_what_to_do_about_pages_that_are_not_articles(ada: ToolClient, platform: str, told: str) -> None:
     with serving(good_site()) as site:
         website = connect(ada, site.origin, platform)
         crawl(ada, website)
@@ -146,7 +146,7 @@ def test_lists_are_paged_and_a_cursor_is_of_one_report(ada: ToolClient) -> None:
         assert "cursor" in ada.refusal("get_seo_report", website_id=website, section="pages", cursor="é%%")
 
 
-def test_what_people_say_of_issues_is_respected(ada: ToolClient, eve: ToolClient) -> None:
+def test_decisions_about_issues_are_respected(ada: ToolClient, eve: ToolClient) -> None:
     pages = flawed_site()
     with serving(pages) as site:
         website = connect(ada, site.origin)
@@ -183,7 +183,7 @@ def test_what_people_say_of_issues_is_respected(ada: ToolClient, eve: ToolClient
         assert opened["score"] == report["score"]
 
 
-def test_the_trend_says_what_changed(ada: ToolClient) -> None:
+def test_the_trend_lists_what_changed(ada: ToolClient) -> None:
     pages = flawed_site()
     with serving(pages) as site:
         website = connect(ada, site.origin)
@@ -236,7 +236,7 @@ def test_a_built_in_site_is_crawled_without_the_rest_of_the_server(ada: ToolClie
     assert all("/sites/bees-and-wood" in page["url"] for page in pages)
 
 
-def test_a_site_that_forbids_crawling_is_left_alone(ada: ToolClient) -> None:
+def test_a_site_that_forbids_crawling_is_not_crawled(ada: ToolClient) -> None:
     pages: dict[str, Any] = {**good_site(), "/robots.txt": plain("User-agent: *\nDisallow: /\n")}
     with serving(pages) as site:
         website = connect(ada, site.origin)
@@ -274,7 +274,7 @@ def test_only_websites_of_the_account_and_only_sites_of_its_own(ada: ToolClient,
     assert "no URL" in ada.refusal("get_seo_report", website_id=connect(ada, ""), refresh=True)
 
 
-def test_arguments_that_make_no_sense_are_explained(ada: ToolClient) -> None:
+def test_invalid_arguments_are_explained(ada: ToolClient) -> None:
     website = connect(ada, "https://www.example.org")
     wrong = {"website_id": website, "section": "issues"}
     assert "did you mean" in ada.refusal("get_seo_report", **wrong, check_id="title_mising")

@@ -37,7 +37,7 @@ def pressroom_article_reviewers():
 """
 
 
-def test_a_plugin_adds_a_part_and_its_faults_cost_nobody_the_rest(tmp_path: Path) -> None:
+def test_a_plugin_adds_a_part_and_its_failures_do_not_lose_the_rest(tmp_path: Path) -> None:
     install(tmp_path / "site", "pressroom-shouting", {"shouting_plugin.py": SOURCE}, {"shouting": "shouting_plugin"})
     config = {"builtin_plugins": False, "plugins": {"content": {}, "seo": {}, "shouting": {}}}
     with (

@@ -137,7 +137,7 @@ def asked(site: LocalSite) -> list[str]:
     return [path for path in site.seen if path in PATHS]
 
 
-async def test_a_busy_site_is_left_alone_and_the_crawl_goes_on_where_it_was(plugin: PluginContext) -> None:
+async def test_the_crawl_of_a_busy_site_pauses_and_resumes_where_it_stopped(plugin: PluginContext) -> None:
     busy = BusySite(5, "3600")
     crawls = Crawls(plugin)
     with serving(busy.pages()) as site:
@@ -173,7 +173,7 @@ async def test_a_busy_site_is_left_alone_and_the_crawl_goes_on_where_it_was(plug
     assert (finished.complete, finished.active, finished.state) == (True, None, None)
 
 
-async def test_a_site_that_is_busy_for_too_long_gets_a_report_of_what_was_read(plugin: PluginContext) -> None:
+async def test_a_site_that_is_busy_for_too_long_gets_a_partial_report(plugin: PluginContext) -> None:
     busy = BusySite(4, "86400")
     with serving(busy.pages()) as site:
         website = await connected(plugin, site.origin)
@@ -187,7 +187,7 @@ async def test_a_site_that_is_busy_for_too_long_gets_a_report_of_what_was_read(p
     assert any("busy" in note for note in finished.notes), finished.notes
 
 
-async def test_a_crawl_that_has_waited_often_enough_ends_with_what_it_has(plugin: PluginContext) -> None:
+async def test_a_crawl_that_has_waited_often_enough_ends_with_a_partial_report(plugin: PluginContext) -> None:
     crawls, busy = Crawls(plugin), BusySite(4, "3600")
     with serving(busy.pages()) as site:
         row, _ = await crawls.request("u_ada", await connected(plugin, site.origin), "free")
@@ -223,7 +223,7 @@ async def test_a_crawl_whose_website_is_disconnected_meanwhile_ends(plugin: Plug
     assert (await work(plugin, "seo.crawl", row))["status"] == "failed", "a second attempt changes nothing"
 
 
-async def test_a_checkpoint_of_another_version_begins_anew(plugin: PluginContext) -> None:
+async def test_a_checkpoint_of_another_version_starts_over(plugin: PluginContext) -> None:
     crawls = Crawls(plugin)
     with serving(good_site()) as site:
         row, _ = await crawls.request("u_ada", await connected(plugin, site.origin), "free")
@@ -232,7 +232,7 @@ async def test_a_checkpoint_of_another_version_begins_anew(plugin: PluginContext
     assert (result["status"], result["pages"]) == ("finished", 4)
 
 
-async def test_what_was_read_of_a_disconnected_website_is_forgotten(config: dict[str, Any], tmp_path: Path) -> None:
+async def test_data_of_a_disconnected_website_is_deleted(config: dict[str, Any], tmp_path: Path) -> None:
     async with world(settings_for_test(config, tmp_path)) as plugin:
         await _read_and_forgotten(plugin)
 
@@ -262,7 +262,9 @@ async def _read_and_forgotten(plugin: PluginContext) -> None:
     assert await work(plugin, "seo.tidy") == {"forgotten": 0}
 
 
-async def test_only_so_many_reports_are_kept_and_details_of_the_newest(config: dict[str, Any], tmp_path: Path) -> None:
+async def test_a_limited_number_of_reports_is_kept_with_details_of_the_newest(
+    config: dict[str, Any], tmp_path: Path
+) -> None:
     config["plugins"]["seo"]["config"]["kept_reports"] = 2
     async with world(settings_for_test(config, tmp_path)) as plugin:
         crawls = Crawls(plugin)
