@@ -47,6 +47,22 @@ async def test_one_page_with_faults(world: World) -> None:
     assert [result.check.id for result in refused.results if result.status == "failed"] == ["address_refused"]
 
 
+async def test_a_page_that_cannot_be_read_scores_nothing(world: World) -> None:
+    pages = {
+        **good_site(),
+        "/broken": plain("", status="500 Internal Server Error"),
+        "/members": plain("", status="403 Forbidden"),
+        "/nowhere": plain("", status="301 Moved Permanently"),
+    }
+    async with world.site(pages) as site, world.fetcher(site) as fetcher:
+        visitor = Visitor(fetcher, FAST)
+        for path in ("/gone", "/broken", "/members", "/nowhere"):
+            assert (await check_page(visitor, site.url(path))).score == 0, path
+        assert (await check_page(visitor, f"https://{NAME}:{DEAF}/")).score == 0
+        assert (await check_page(visitor, "http://169.254.169.254/latest")).score == 0
+        assert (await check_page(visitor, site.url("/image.png"))).score > 90
+
+
 async def test_a_redirect_loop(world: World) -> None:
     pages = {**good_site(), "/a": redirect("/b"), "/b": redirect("/a")}
     async with world.site(pages) as site, world.fetcher(site) as fetcher:

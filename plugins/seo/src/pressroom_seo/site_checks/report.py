@@ -194,8 +194,8 @@ class PageReport:
 async def check_page(visitor: Visitor, url: str) -> PageReport:
     """Fetch a URL, follow its redirects and check the final response.
 
-    The score is `round(100 · health)` of the final URL (see `pressroom_seo.site_checks.model`), or 0 for a redirect
-    loop or more than ten redirects.
+    The score is `round(100 · health)` of the final URL (see `pressroom_seo.site_checks.model`), or 0 without a
+    successful response: no response, an error status, a redirect loop or more than ten redirects.
 
     Args:
         visitor: the HTTP client.
@@ -216,7 +216,7 @@ async def check_page(visitor: Visitor, url: str) -> PageReport:
     )
     failed = [result.check.severity for result in results if result.status == "failed"]
     return PageReport(
-        score=0 if loop else round(100 * health(failed)),
+        score=0 if loop or record.status // 100 != 2 else round(100 * health(failed)),
         record=record,
         redirects=_redirects(responses),
         loop=loop,
