@@ -228,6 +228,13 @@ CASES: list[tuple[str, str, ScoringArticle]] = [
         "good",
         english(url="https://e.com/a", original_url="https://o.org/a", canonicals=("https://o.org/a",)),
     ),
+    # The same URL, as WordPress escapes it and as people write it.
+    (
+        "canonical",
+        "good",
+        english(url="https://e.com/%D1%85%D0%BB%D0%B5%D0%B1", canonicals=("https://e.com/%d1%85%d0%bb%d0%b5%d0%b1/",)),
+    ),
+    ("canonical", "good", english(url="https://xn--e1afmkfd.xn--p1ai/a", canonicals=("https://пример.рф/a",))),
     ("canonical", "ok", english(url="https://e.com/a", canonicals=("/a",))),
     ("canonical", "ok", english(url="https://e.com/a", canonicals=("https://o.org/a",))),
     ("canonical", "bad", english(canonicals=("https://e.com/a", "https://e.com/b"))),
@@ -293,6 +300,8 @@ CASES: list[tuple[str, str, ScoringArticle]] = [
     ("scannable", "bad", english(f"{filler(401)}\n\n- {filler(399)}")),
     ("internal_links", "good", english("[a](/b)")),
     ("internal_links", "good", english("[a](https://www.e.com/b)", url="https://e.com/a")),
+    ("internal_links", "good", html("<a href='https://пример.рф/b'>b</a>", url="https://xn--e1afmkfd.xn--p1ai/a")),
+    ("internal_links", "bad", html("<a href='https://e.com/хлеб'>b</a>", url="https://e.com/%D1%85%D0%BB%D0%B5%D0%B1")),
     ("internal_links", "bad", english("[a](#b) [c](mailto:a@e.com) [d](https://e.com/a/)", url="https://e.com/a")),
     ("internal_links", "good", english(filler(798) + " [one](/b)")),
     ("internal_links", "ok", english(filler(799) + " [one](/b)")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from urllib.parse import SplitResult, unquote
 
 from pressroom_content.language import LanguagePack, language_pack, lowered, primary_subtag, split_words
@@ -21,7 +21,7 @@ from pressroom_seo.scoring.keyphrase import Keyphrase
 from pressroom_seo.scoring.text import Detection, Sentence, TextAnalysis, detect_language
 from pressroom_seo.structured_data.extraction import types_of
 from pressroom_seo.structured_data.types import ARTICLE_TYPES, LISTING_TYPES
-from pressroom_seo.urls import split_url
+from pressroom_seo.urls import normalise, split_url
 
 _SEPARATORS = re.compile(r"[\s._-]+")
 
@@ -108,11 +108,11 @@ class Context:
     @cached_property
     def address(self) -> SplitResult | None:
         """The article's own URL, parsed."""
-        return split_url(self.article.url)
+        return _comparable(self.article.url)
 
     def is_internal(self, link: Link) -> bool:
         """Return whether a link leads to another page of the same site."""
-        parts = split_url(link.href or "")
+        parts = _comparable(link.href or "")
         if parts is None or not _is_page(link, parts):
             return False
         if not parts.netloc:
@@ -122,7 +122,7 @@ class Context:
 
     def is_outbound(self, link: Link) -> bool:
         """Return whether a link leads to another site."""
-        parts = split_url(link.href or "")
+        parts = _comparable(link.href or "")
         if parts is None or not parts.netloc or not _is_page(link, parts):
             return False
         return self.address is None or _host(parts) != _host(self.address)
@@ -142,6 +142,12 @@ class Context:
     def images(self) -> list[Image]:
         """The body's images that are not decorative."""
         return [image for image in self.document.images if not image.decorative]
+
+
+@lru_cache(maxsize=4096)
+def _comparable(url: str) -> SplitResult | None:
+    """Split a URL. Different spellings of an absolute URL give the same parts; see `normalise`."""
+    return split_url(normalise(clean_text(url).strip()) or url)
 
 
 def _is_page(link: Link, parts: SplitResult) -> bool:

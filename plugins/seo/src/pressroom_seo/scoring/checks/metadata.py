@@ -31,7 +31,7 @@ from pressroom_seo.structured_data import (
     missing_of,
     validate_structured_data,
 )
-from pressroom_seo.urls import split_url
+from pressroom_seo.urls import normalise, split_url
 
 
 @check
@@ -186,7 +186,7 @@ def _canonical_fault(canonicals: list[str]) -> str:
 
 
 def _is_same_url(one: str, other: str) -> bool:
-    first, second = split_url(one), split_url(other)
+    first, second = (split_url(normalise(url) or url) for url in (one, other))
     if first is None or second is None:
         return False
     keys = [(part.hostname, part.port, part.path.rstrip("/"), part.query) for part in (first, second)]
