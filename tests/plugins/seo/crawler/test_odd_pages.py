@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
 
@@ -118,6 +119,14 @@ SOUND: dict[str, Change] = {
         at("https://www.example.org/%E8%9C%82"),
         without(CANONICAL, '<link rel="canonical" href="https://www.example.org/蜂">'),
         without('"og:url" content="https://www.example.org/bees"', '"og:url" content="https://www.example.org/蜂"'),
+    ),
+    "a URL whose letters are long only when they are escaped": all_of(
+        at("https://www.example.org/" + quote("蜜蜂怎样采集花蜜并在蜂巢里酿成蜂蜜")),
+        without(CANONICAL, '<link rel="canonical" href="https://www.example.org/蜜蜂怎样采集花蜜并在蜂巢里酿成蜂蜜">'),
+        without(
+            '"og:url" content="https://www.example.org/bees"',
+            '"og:url" content="https://www.example.org/蜜蜂怎样采集花蜜并在蜂巢里酿成蜂蜜"',
+        ),
     ),
     "a graph that says more of an item elsewhere": data(
         {"@context": "https://schema.org", "@graph": [{"@type": "WebPage", "@id": "#p"}, {"@id": "#p", "name": "x"}]}

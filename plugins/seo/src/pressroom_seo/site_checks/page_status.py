@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Final
+from urllib.parse import unquote
 
 from pressroom_seo.crawler.records import PageRecord
 from pressroom_seo.document.model import PageFacts
@@ -28,6 +29,11 @@ def _soft_404(record: PageRecord, page: PageFacts) -> Evidence | None:
 
 def _path(record: PageRecord) -> str:
     return record.url.split("://", 1)[-1].partition("/")[2].partition("?")[0]
+
+
+def _length(record: PageRecord) -> int:
+    """Return the number of characters of the URL as readers see it: an escaped letter is one."""
+    return len(unquote(record.url, errors="replace"))
 
 
 def _query(record: PageRecord) -> str:
@@ -139,7 +145,7 @@ RECORD_CHECKS: Final = (
         "urls",
         f"The URL has more than {_MAX_URL_LENGTH} characters.",
         "Use a few words that say what the page is about.",
-        lambda record: when(record.status == 200 and len(record.url) > _MAX_URL_LENGTH, length=len(record.url)),
+        lambda record: when(record.status == 200 and _length(record) > _MAX_URL_LENGTH, length=_length(record)),
     ),
     RecordCheck(
         "url_uppercase",
