@@ -272,6 +272,23 @@ def test_fingerprints_of_similar_texts_are_close() -> None:
     assert simhash(words_of("too short")) == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("안녕하세요 세계 여러분", 3),
+        ("किताब पढ़ना बहुत अच्छा है", 5),
+        ("كِتَابٌ جَمِيلٌ", 2),
+        ("שָׁלוֹם עולם", 2),
+        ("ภาษาไทยเป็นภาษาที่สวยงาม", 6),
+        ("今天天气很好", 3),
+        ("Donau\u00addampf cafe\u0301", 2),
+        ("Don't stop", 2),
+    ],
+)
+def test_the_words_of_a_page_are_counted_in_every_script(text: str, words: int) -> None:
+    assert facts_of(f"<p>{text}</p>").words == words
+
+
 @given(st.dictionaries(st.text(max_size=3), st.integers(0, 2**64 - 1), max_size=30), st.integers(0, 7))
 def test_near_pairs_are_all_that_there_are(fingerprints: dict[str, int], most: int) -> None:
     names = [name for name, fingerprint in fingerprints.items() if fingerprint]

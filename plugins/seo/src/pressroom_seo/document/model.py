@@ -6,13 +6,16 @@ bits. It allows comparing all pages of a site without keeping their texts.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Final, Literal
+
+from pressroom_content.language import split_words
+
+from pressroom_seo.document.markup import clean_text
 
 NOT_FOLLOWED: Final = frozenset({"nofollow", "ugc", "sponsored"})
 """Link relations that tell search engines not to follow a link."""
@@ -217,7 +220,6 @@ class PageFacts:
 NEAR: Final = 6
 """Maximum number of differing bits between near-duplicates, which share about nine of ten shingles."""
 
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\W_]+")
 _MIN_WORDS = 40
 _MAX_WORDS = 5000
 _MAX_COMPARED = 200
@@ -226,8 +228,8 @@ _SPREAD: Final = tuple(sum(1 << (bit * _LANE) for bit in range(8) if byte >> bit
 
 
 def words_of(text: str) -> list[str]:
-    """Return the case-folded words of a text; each Chinese, Japanese or Korean character counts as a word."""
-    return _WORD.findall(text.casefold())
+    """Return the case-folded words of a text, divided as those of an article are."""
+    return split_words(clean_text(text).casefold())
 
 
 def simhash(words: Sequence[str]) -> int:
