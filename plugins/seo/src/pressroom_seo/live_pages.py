@@ -265,7 +265,7 @@ async def live_page(plugin: PluginContext[SeoConfig], url: str, keyphrase: str) 
 def _judge(response: CrawlResponse, keyphrase: str, *, robots: str) -> tuple[ScoringReport, Validation]:
     html = decode(response.content, response.header("content-type")).text
     text = score(article_from_page(html, response.url, keyphrase=keyphrase, robots_header=robots))
-    return text, validate_page(html)
+    return text, validate_page(html, response.url)
 
 
 async def validated(plugin: PluginContext[SeoConfig], user_id: str, json_ld: Any) -> Validation:

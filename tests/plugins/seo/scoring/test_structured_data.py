@@ -18,6 +18,8 @@ from pressroom_seo.scoring import (
     validate_page,
     validate_structured_data,
 )
+from pressroom_seo.structured_data.extraction import crawled_structured_data
+from selectolax.lexbor import LexborHTMLParser
 from support.seo_articles import GOOD, with_changes
 
 CONTEXT = {"@context": "https://schema.org"}
@@ -317,6 +319,22 @@ def test_microdata_is_read_like_json_ld() -> None:
     assert (item.type, item.format, item.supported) == ("BlogPosting", "microdata", True)
     assert [error.path for error in result.errors] == ["BlogPosting.dateModified"]
     assert result.warnings == ()
+
+
+@pytest.mark.parametrize("base", ["", '<base href="/docs/">', '<base href="https://cdn.example/">'])
+def test_relative_urls_of_microdata_are_resolved(base: str) -> None:
+    html = f"{base}{MICRODATA}".replace('"https://e.com/i.png"', '"i.png"').replace("tomorrow", "2026-01-02")
+    assert validate_page(html, "https://e.com/bread").errors == ()
+
+
+def test_json_ld_that_search_engines_read_has_no_errors() -> None:
+    commented = '<!-- {"@context": "https://schema.org", "@type": "Person", "name": "Ada", "url": "https://e.com/"} -->'
+    broken_line = commented[4:-3].replace("Ada", "Ada\nLovelace")
+    graph = '{"@context": "https://schema.org", "@graph": [{"@id": "#ada", "name": "Ada"}]}'
+    for script in (commented, broken_line, graph):
+        html = f'<script type="application/ld+json">{script}</script>'
+        assert validate_page(html).errors == ()
+        assert [item.problem for item in crawled_structured_data(LexborHTMLParser(html))] == [""]
 
 
 def test_broken_scripts_and_pages_without_data_are_reported() -> None:

@@ -40,12 +40,15 @@ class PageStructuredData:
 
 
 def extract_structured_data(html: str, base: str = "") -> PageStructuredData:
-    """Extract the structured data of a page; relative URLs in microdata are resolved against `base`.
+    """Extract the structured data of a page; `base` is its URL, against which relative URLs in microdata are resolved.
 
     Accepts any text.
     """
     tree = LexborHTMLParser(safe_html(clean_text(html)))
     documents, errors = _scripts(tree)
+    declared = tree.css_first("base[href]")
+    if declared is not None:
+        base = _joined(base, (declared.attributes.get("href") or "").strip())
     return PageStructuredData(tuple(documents), tuple(_microdata(tree, base)), tuple(errors))
 
 
@@ -54,10 +57,15 @@ def _scripts(tree: LexborHTMLParser) -> tuple[list[Any], list[tuple[str, str]]]:
     errors: list[tuple[str, str]] = []
     for number, node in enumerate(islice(filter(_is_json_ld, tree.css("script[type]")), _MAX_SCRIPTS), 1):
         try:
-            documents.append(json.loads(node.text(), strict=False))
+            documents.append(json.loads(_json_text(node.text()), strict=False))
         except (ValueError, RecursionError) as error:
             errors.append((f"script {number}", f"The JSON-LD is not JSON: {error}"))
     return documents, errors
+
+
+def _json_text(text: str) -> str:
+    """Return the JSON of a script, which can be in an HTML comment."""
+    return text.strip().removeprefix("<!--").removesuffix("-->").strip()
 
 
 def _is_json_ld(script: LexborNode) -> bool:
@@ -248,7 +256,7 @@ def _type_names(value: str | None) -> tuple[str, ...]:
 
 
 def _json_ld(text: str) -> Iterator[StructuredData]:
-    text = text.strip().removeprefix("<!--").removesuffix("-->").strip()
+    text = _json_text(text)
     if not text:
         yield StructuredData("json-ld", (), "it is empty")
         return
@@ -256,7 +264,7 @@ def _json_ld(text: str) -> Iterator[StructuredData]:
         yield StructuredData("json-ld", ())
         return
     try:
-        data = json.loads(text)
+        data = json.loads(text, strict=False)  # search engines accept line breaks in strings
     except RecursionError:
         yield StructuredData("json-ld", (), "it is nested too deep")
     except ValueError as error:

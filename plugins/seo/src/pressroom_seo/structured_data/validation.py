@@ -67,9 +67,9 @@ class Validation:
         return asdict(self)
 
 
-def validate_page(html: str) -> Validation:
-    """Validate the JSON-LD and microdata of a page. Accepts any text."""
-    structured = extract_structured_data(html)
+def validate_page(html: str, url: str = "") -> Validation:
+    """Validate the JSON-LD and microdata of a page; `url` is the page's URL. Accepts any text."""
+    structured = extract_structured_data(html, url)
     errors = [Problem(path, message, "Correct the JSON.") for path, message in structured.errors]
     linked = validate_structured_data(structured.json_ld)
     microdata = _validated(structured.microdata, "microdata", check_context=False)
@@ -143,7 +143,7 @@ def _tops(documents: Iterable[Any], errors: list[Problem]) -> Iterator[Mapping[s
         elif isinstance(node, Mapping) and "@graph" in node:
             stack.append((node["@graph"], depth + 1))
         elif isinstance(node, Mapping):
-            if not types_of(node) and node:
+            if not types_of(node) and node and "@id" not in node:  # an @id can refer to another item
                 errors.append(Problem("", "An item has no @type.", "Say what it is, such as BlogPosting."))
             yield node
         elif node is not None:
