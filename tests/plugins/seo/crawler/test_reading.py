@@ -249,6 +249,11 @@ def test_formatting_and_attributes_do_not_change_the_text() -> None:
     assert facts_of(f"<title {few}>A</title>").titles == ("A",)
 
 
+def test_an_image_that_loads_late_has_its_own_url() -> None:
+    facts = facts_of("<img src='data:image/gif;base64,R0' data-src='/a.jpg'><img src='/b.jpg' data-src='/c.jpg'>")
+    assert [image.url.rpartition("/")[2] for image in facts.images] == ["a.jpg", "b.jpg"]
+
+
 def test_a_decorative_image_needs_no_alt_text() -> None:
     facts = facts_of("<img src=a alt><img src=b role=presentation><img src=c><img src='data:x' alt='d'>")
     assert [image.alt for image in facts.images] == ["", "", None, "d"]

@@ -141,8 +141,12 @@ Attributes = Mapping[str, str | None]
 
 
 def media_source(attributes: Attributes) -> str:
-    """Return the source of an image or frame, including lazy-loaded ones (`data-src`); empty without one."""
-    return attributes.get("src") or attributes.get("data-src") or ""
+    """Return the source of an image or frame, including lazy-loaded ones (`data-src`); empty without one.
+
+    An inline image next to `data-src` is only a placeholder.
+    """
+    source, lazy = attributes.get("src") or "", attributes.get("data-src") or ""
+    return lazy if lazy and (not source or source.startswith("data:")) else source
 
 
 def alternative_text(attributes: Attributes) -> str | None:
