@@ -99,8 +99,8 @@ def test_links_and_images_keep_their_attributes() -> None:
     assert (second.href, second.named) == (None, True)
     assert third.text == "Label"
     image, other = document.images
-    assert (image.alt, image.width, image.height, image.loading, image.srcset) == ("", 10, 20, "lazy", True)
-    assert (other.alt, other.width, other.decorative) == (None, None, True)
+    assert (image.alt, image.sized, image.loading, image.srcset) == ("", True, "lazy", True)
+    assert (other.alt, other.sized, other.decorative) == (None, False, True)
 
 
 def test_paragraphs_belong_to_their_list_item() -> None:

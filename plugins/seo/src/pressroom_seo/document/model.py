@@ -67,12 +67,14 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image. `alt` is `None` without the attribute, and empty for decorative images."""
+    """An image. `alt` is `None` without the attribute, and empty for decorative images.
+
+    `sized` is whether a browser can reserve its space before it loads.
+    """
 
     src: str
     alt: str | None
-    width: int | None = None
-    height: int | None = None
+    sized: bool = False
     loading: str = ""
     srcset: bool = False
     decorative: bool = False

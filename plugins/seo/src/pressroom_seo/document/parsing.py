@@ -13,6 +13,7 @@ from pressroom_seo.document.markup import (
     alternative_text,
     is_decorative,
     is_hidden,
+    is_sized,
     media_source,
     relations,
     safe_html,
@@ -212,8 +213,7 @@ class _Reader:
             Image(
                 src=media_source(attributes).strip(),
                 alt=" ".join(alt.split()) if alt is not None else None,
-                width=_pixels(attributes.get("width")),
-                height=_pixels(attributes.get("height")),
+                sized=is_sized(attributes),
                 loading=(attributes.get("loading") or "").lower(),
                 srcset=bool(attributes.get("srcset")),
                 decorative=is_decorative(attributes),
@@ -260,11 +260,6 @@ def _is_centred(attributes: dict[str, str | None]) -> bool:
     return not {"has-text-align-center", "text-center", "aligncenter"}.isdisjoint(
         (attributes.get("class") or "").split()
     )
-
-
-def _pixels(value: str | None) -> int | None:
-    digits = re.match(r"\s*(\d{1,5})(?:px)?\s*$", value or "")
-    return int(digits[1]) if digits and int(digits[1]) else None
 
 
 MAX_LINES: Final = 20_000

@@ -200,7 +200,11 @@ def image_alt(context: Context, rule: Rule) -> Verdict:
     """Do people who cannot see the images learn what they show?"""
     if not context.images:
         return skipped(_NO_IMAGES)
-    missing = [image for image in context.images if not (image.alt or "").strip()]
+    # In HTML, alt="" marks decoration. In Markdown, an empty alt text is one that nobody wrote.
+    images = [image for image in context.images if image.alt != "" or context.document.markdown]
+    if not images:
+        return skipped("All images are marked as decoration.")
+    missing = [image for image in images if not image.alt]
     if missing:
         fix = "Say in each alt text what the image shows; mark pure decoration with role=presentation."
         message = f"{plural(len(missing), 'image has', 'images have')} no alt text."
@@ -239,7 +243,7 @@ def image_dimensions(context: Context, rule: Rule) -> Verdict:
 
 
 def _is_sized(image: Image, facts: ImageFacts | None) -> bool:
-    if image.width and image.height:
+    if image.sized:
         return True
     return facts is not None and bool(facts.width and facts.height)
 
