@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pressroom.sdk import InvalidInput
 from pressroom_seo.scoring import ScoringArticle, ScoringReport, World, rule_set, score
-from support.seo_articles import GOOD, GOOD_BODY, filler, with_changes
+from support.seo_articles import GOOD, GOOD_BODY, check, filler, with_changes
 
 
 def status_of(report: ScoringReport, name: str) -> str:
@@ -49,6 +49,12 @@ def test_a_gain_is_the_rise_of_the_score() -> None:
     assert gains == sorted(gains, reverse=True)
     assert bare.next_actions[0].check == "meta_description_length"
     assert bare.next_actions[0].fix
+
+
+def test_the_headline_is_not_among_the_other_h1_headings() -> None:
+    two = check("single_h1", with_changes(body=f"# {GOOD.title}\n\n# The oven"))
+    assert (two.value, two.message) == (1, "The body has 1 H1 heading beside the title.")
+    assert [piece.text for piece in two.evidence] == ["The oven"]
 
 
 def test_keyphrase_stuffing_caps_the_score_at_50() -> None:
@@ -237,11 +243,11 @@ def test_a_report_is_plain_json_and_explains_itself() -> None:
     report = score(with_changes(description="", title="Bread"))
     plain = json.loads(json.dumps(report.to_dict()))
     assert plain["score"] == report.score
-    for check in plain["checks"]:
-        assert check["message"]
-        assert check["threshold"]
-        assert check["source"]
-        assert "{" not in check["threshold"]
+    for result in plain["checks"]:
+        assert result["message"]
+        assert result["threshold"]
+        assert result["source"]
+        assert "{" not in result["threshold"]
     assert plain["checks"][0]["status"] == "good"
 
 
@@ -255,7 +261,7 @@ def test_markdown_and_html_of_an_article_score_alike() -> None:
     html = MarkdownIt().render(GOOD_BODY)
     first, second = score(GOOD), score(with_changes(body=html, format="html"))
     differing = {
-        check.id for check, other in zip(first.checks, second.checks, strict=True) if check.value != other.value
+        result.id for result, other in zip(first.checks, second.checks, strict=True) if result.value != other.value
     }
     assert differing == {"image_dimensions"}
 

@@ -42,14 +42,15 @@ def single_h1(context: Context, rule: Rule) -> Verdict:
     headings = [block for block in context.document.headings if block.level == 1]
     evidence = [Evidence(block.text, "H1") for block in headings]
     title = " ".join((context.article.title or context.title).split()).casefold()
-    is_title = len(headings) == 1 and (not title or headings[0].text.casefold() == title)
-    if not headings or is_title:
+    repeated = next((block for block in headings if not title or block.text.casefold() == title), None)
+    others = [block for block in headings if block is not repeated]
+    if not others:
         return good("The title is the only H1.", len(headings), evidence)
     return bad(
-        f"The body has {plural(len(headings), 'H1 heading')} beside the title.",
-        len(headings),
+        f"The body has {plural(len(others), 'H1 heading')} beside the title.",
+        len(others),
         fix="Make the H1 headings of the body H2.",
-        evidence=evidence,
+        evidence=[Evidence(block.text, "H1") for block in others],
     )
 
 
