@@ -73,6 +73,13 @@ def test_questions_and_answers_come_from_the_headings() -> None:
     assert build_structured_data(ScoringArticle(body="Text"), "FAQPage").missing == ("mainEntity",)
 
 
+def test_greek_questions_end_with_a_semicolon() -> None:
+    article = ScoringArticle(body="## Τι είναι;\n\nΨωμί.", language="el")  # noqa: RUF001
+    assert [question["name"] for question in build_structured_data(article, "FAQPage").json_ld["mainEntity"]] == [
+        "Τι είναι;"  # noqa: RUF001
+    ]
+
+
 def test_a_question_without_an_answer_is_named() -> None:
     result = build_structured_data(ScoringArticle(body="## Why?\n\n## How?\n\nSo."), "FAQPage")
     assert result.missing == ("mainEntity.acceptedAnswer",)

@@ -420,6 +420,10 @@ CASES: list[tuple[str, str, ScoringArticle]] = [
     ("answer_first", "good", english(f"## What is it?\n\n{filler(60, sentence=30)} {filler(90)}")),
     ("answer_first", "bad", english("## What is it?\n\n## Why?\n\nBecause.")),
     ("answer_first", "bad", english("## What is it?\n\nWell, what is it?")),
+    ("answer_first", "good", english("## What is in it?\n\n- flour;\n- water.")),
+    ("answer_first", "skipped", english("## Flour;\n\nIt is white.")),
+    ("answer_first", "good", english("## Τι είναι;\n\nΕίναι ψωμί.", language="el")),  # noqa: RUF001
+    ("answer_first", "bad", english("## Τι είναι;\n\n## Γιατί;", language="el")),  # noqa: RUF001
     ("secondary_phrases", "skipped", english("Rye.")),
     ("secondary_phrases", "good", english("Rye breads.", secondary_phrases=("rye bread", "oven"))),
     ("secondary_phrases", "ok", english("Rye bread.", secondary_phrases=("rye bread", "oven", "jar"))),

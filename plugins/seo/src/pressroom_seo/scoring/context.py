@@ -24,6 +24,7 @@ from pressroom_seo.structured_data.types import ARTICLE_TYPES, LISTING_TYPES
 from pressroom_seo.urls import normalise, split_url
 
 _SEPARATORS = re.compile(r"[\s._-]+")
+_QUESTION_MARKS = ("?", "？", "؟", "⸮", "՞")  # noqa: RUF001
 
 
 class Context:
@@ -56,6 +57,11 @@ class Context:
     def pack(self) -> LanguagePack | None:
         """The rules and word lists of the language; `None` if unsupported."""
         return language_pack(self.language)
+
+    def is_question(self, text: str) -> bool:
+        """Return whether a text ends with a question mark. The Greek one is a semicolon."""
+        marks = (*_QUESTION_MARKS, ";") if self.language == "el" else _QUESTION_MARKS
+        return text.rstrip(" \"'”’»)").endswith(marks)  # noqa: RUF001
 
     @cached_property
     def text(self) -> TextAnalysis:

@@ -23,7 +23,6 @@ _STEP: Final = re.compile(
     r"(?:step|schritt|étape|etape|paso|passo|passaggio|stap)\s*\d{1,2}\s*[:.)–-]?\s*|\d{1,2}[.)]\s+",  # noqa: RUF001
     re.IGNORECASE,
 )
-_QUESTION_MARKS: Final = ("?", "？", "؟")  # noqa: RUF001
 _MAX_ITEMS: Final = 100
 
 
@@ -103,7 +102,7 @@ def _faq(context: Context) -> dict[str, Any]:
     blocks = context.document.blocks
     questions = []
     for index, block in enumerate(blocks):
-        if block.kind is BlockKind.HEADING and block.text.rstrip(" \"'”»").endswith(_QUESTION_MARKS):
+        if block.kind is BlockKind.HEADING and context.is_question(block.text):
             answer = _text_under(blocks, index)
             reply = {"@type": "Answer", "text": answer} if answer else ""
             questions.append({"@type": "Question", "name": block.text, "acceptedAnswer": reply})

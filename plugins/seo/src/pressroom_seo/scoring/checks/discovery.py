@@ -22,8 +22,6 @@ from pressroom_seo.scoring.rules import (
 )
 from pressroom_seo.urls import split_url
 
-_MARKS = "?？؟;⸮՞"  # noqa: RUF001
-
 
 @check
 def markdown_twin(context: Context, rule: Rule) -> Verdict:
@@ -108,7 +106,7 @@ def answer_first(context: Context, rule: Rule) -> Verdict:
 def _is_question(context: Context, block: Block) -> bool:
     if block.kind is not BlockKind.HEADING or block.level == 1:
         return False
-    if block.text.rstrip(" \"'”’»)").endswith(tuple("?？؟⸮՞")):  # noqa: RUF001
+    if context.is_question(block.text):
         return True
     words = context.words_of(block.text)
     pack = context.pack
@@ -155,7 +153,7 @@ def _answer_fault(context: Context, index: int, rule: Rule) -> str:
         return "no sentence follows"
     after = islice(context.text.sentences, begin, begin + int(rule["sentences"]))
     first = list(takewhile(lambda sentence: blocks[sentence.block].kind is not BlockKind.HEADING, after))
-    if first[0].text.rstrip().endswith(tuple(_MARKS)):
+    if context.is_question(first[0].text):
         return "another question follows"
     words = sum(len(sentence.words) for sentence in first)
     return f"the first sentences have {words} words" if words > rule["words"] else ""
