@@ -134,6 +134,9 @@ SOUND: dict[str, Change] = {
     "a text about filling texts": also("<p>Printers set a lorem ipsum where the text was not there yet.</p>"),
     "an image for those without scripts": also("<noscript><img src='/image.png'></noscript>"),
     "a link that is a button": also('<a href="javascript:void(0)" role="button">Menu</a>'),
+    "a link to the home page in German": all_of(
+        without('<html lang="en">', '<html lang="de-AT">'), also('<a href="/">Start</a>')
+    ),
     "Chinese": in_language(
         "zh-Hans",
         "蜜蜂的生活与蜂蜜的酿造方法",
@@ -184,6 +187,14 @@ FOUND_STILL: dict[str, tuple[str, Change]] = {
     ),
     "a page that leads elsewhere": ("meta_refresh", head('<meta http-equiv="Refresh" content="0; url=/plain">')),
     "sniffing that is allowed": ("nosniff_missing", header(X_Content_Type_Options="none")),
+    "a vague link in German": (
+        "link_text_generic",
+        all_of(without('<html lang="en">', '<html lang="de-AT">'), also('<a href="/clay">Weiterlesen …</a>')),
+    ),
+    "a vague link in a page without a language": (
+        "link_text_generic",
+        all_of(without('<html lang="en">', "<html>"), also('<a href="/clay">ici</a>')),
+    ),
     "a style that sizes nothing": (
         "image_without_size",
         without(IMAGE, '<img src="/image.png" alt="An image" style="max-height: 9em; height: auto">'),

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
+
+from pressroom_content.language import primary_subtag
 
 from pressroom_seo.crawler.records import PageRecord
 from pressroom_seo.document.model import PageFacts
 from pressroom_seo.site_checks.model import Evidence, PageCheck, when
 from pressroom_seo.urls import SiteScope, host_of, normalise
 
-_GENERIC: Final = frozenset(
-    {
-        "click", "click here", "go", "here", "learn more", "link", "more", "more info", "read more", "start", "this",
-        "this page", "hier", "hier klicken", "mehr", "mehr erfahren", "weiterlesen", "cliquez ici", "en savoir plus",
-        "ici", "lire la suite", "aquí", "clic aquí", "leer más", "más información", "clicca qui", "leggi tutto",
-    }
-)  # fmt: skip
-"""Link texts that do not describe the target."""
+_GENERIC: Final[Mapping[str, frozenset[str]]] = {
+    "": frozenset({"click here", "learn more", "more info", "read more", "this page"}),
+    "en": frozenset({"click", "go", "here", "link", "more", "start", "this"}),
+    "de": frozenset({"hier", "hier klicken", "link", "mehr", "mehr erfahren", "weiterlesen"}),
+    "es": frozenset({"aquí", "clic aquí", "leer más", "más información"}),
+    "fr": frozenset({"cliquez ici", "en savoir plus", "ici", "lire la suite"}),
+    "it": frozenset({"clicca qui", "leggi tutto", "link"}),
+    "nl": frozenset({"hier", "klik hier", "lees meer", "link", "meer"}),
+    "pt": frozenset({"aqui", "clique aqui", "leia mais", "link", "saiba mais"}),
+}
+"""Link texts that do not describe the target, by language; those of the empty one in pages of every language.
 
+A word can be vague in one language only: in German, *Start* is the home page.
+"""
+
+_EVERY_GENERIC: Final = frozenset().union(*_GENERIC.values())
 _PRIVATE = re.compile(r"localhost|127\.\d+\.\d+\.\d+|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|.*\.(?:local|test|internal)")
 _MAX_ALT_LENGTH = 125
 _MAX_LINKS = 300
@@ -48,7 +58,9 @@ def _private_links(record: PageRecord, page: PageFacts) -> Evidence | None:
 
 
 def _generic_text(_record: PageRecord, page: PageFacts) -> Evidence | None:
-    links = [link.url for link in page.links if link.text.casefold().strip(" .…»>→") in _GENERIC]
+    language = primary_subtag(page.language)
+    generic = _GENERIC[""] | _GENERIC.get(language, frozenset()) if language else _EVERY_GENERIC
+    links = [link.url for link in page.links if link.text.casefold().strip(" .…»>→") in generic]
     return when(links, links=links[:5])
 
 
