@@ -66,6 +66,13 @@ def test_phones_truncate_most_descriptions_which_is_shown_without_a_warning() ->
     assert preview.warnings == ()
 
 
+@pytest.mark.parametrize("letter", ["蜂", "벌", "蜜"])
+def test_a_description_of_wide_letters_fits_with_half_as_many(letter: str) -> None:
+    assert preview_snippet(TITLE, letter * 65, "https://example.com/").warnings == ()
+    (warning,) = preview_snippet(TITLE, letter * 50, "https://example.com/").warnings
+    assert "only 50 characters; up to 78" in warning
+
+
 def test_missing_parts_are_reported() -> None:
     warnings = preview_snippet("").warnings
     assert [warning.partition(":")[0] for warning in warnings] == ["title", "description", "url"]

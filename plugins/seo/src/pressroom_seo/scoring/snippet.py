@@ -46,6 +46,8 @@ DESKTOP: Final = SnippetLayout(title=Room(20, 600), url=Room(14, 600), descripti
 MOBILE: Final = SnippetLayout(title=Room(18, 640), url=Room(12, 330), description=Room(14, 740))
 _SHORT_TITLE: Final = 200
 _SHORT_DESCRIPTION: Final = 121
+_LONG_DESCRIPTION: Final = 156
+"""Limits of a description that fits, in columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +166,10 @@ def _description_warnings(description: str, desktop: DeviceSnippet) -> list[str]
     line = desktop.description
     if line.truncated:
         return [f"description: is {line.width} px wide of {line.limit} on desktops; “{_short(line.cut)}” is cut."]
-    if len(description) < _SHORT_DESCRIPTION:
-        return [f"description: has only {plural(len(description), 'character')}; up to 156 are shown on desktops."]
+    size = columns(description)
+    if size < _SHORT_DESCRIPTION:
+        room = _LONG_DESCRIPTION * len(description) // size
+        return [f"description: has only {plural(len(description), 'character')}; up to {room} are shown on desktops."]
     return []
 
 
@@ -186,11 +190,19 @@ def pixel_width(text: str, size: float) -> float:
     return sum(widths.get(letter) or _other(letter, em) for letter in text) * size / em
 
 
+def columns(text: str) -> int:
+    """Return the length of a text in characters; those of Chinese, Japanese and Korean are wide and count twice."""
+    return len(text) if text.isascii() else len(text) + sum(map(_is_wide, text))
+
+
+def _is_wide(letter: str) -> bool:
+    return unicodedata.east_asian_width(letter) in {"W", "F"}
+
+
 def _other(letter: str, em: int) -> int:
     if letter in _JOINERS or unicodedata.combining(letter) or unicodedata.category(letter) in {"Mn", "Me", "Cf", "Cc"}:
         return 0
-    wide = unicodedata.east_asian_width(letter) in {"W", "F"} or ord(letter) in _EMOJI
-    return em if wide else _AVERAGE
+    return em if _is_wide(letter) or ord(letter) in _EMOJI else _AVERAGE
 
 
 @cache

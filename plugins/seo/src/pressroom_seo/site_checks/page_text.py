@@ -96,7 +96,7 @@ CHECKS: Final = (
         "notice",
         "titles",
         f"The title is wider than {TITLE_WIDTHS[1]} pixels; search results cut it.",
-        "Shorten it to about 60 characters, with what matters first.",
+        "Shorten it to about 60 characters, or 30 in Chinese, Japanese or Korean, with what matters first.",
         _width(_title, TITLE_SIZE, lambda pixels: pixels > TITLE_WIDTHS[1]),
     ),
     PageCheck(
@@ -128,7 +128,7 @@ CHECKS: Final = (
         "notice",
         "titles",
         f"The description is wider than {DESCRIPTION_WIDTHS[1]} pixels; search results cut it.",
-        "Shorten it to about 155 characters.",
+        "Shorten it to about 155 characters, or 70 in Chinese, Japanese or Korean.",
         _width(_description, DESCRIPTION_SIZE, lambda pixels: pixels > DESCRIPTION_WIDTHS[1]),
     ),
     PageCheck(

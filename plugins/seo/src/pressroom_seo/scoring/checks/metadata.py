@@ -23,7 +23,7 @@ from pressroom_seo.scoring.rules import (
     plural,
     skipped,
 )
-from pressroom_seo.scoring.snippet import DESKTOP, pixel_width
+from pressroom_seo.scoring.snippet import DESKTOP, columns, pixel_width
 from pressroom_seo.structured_data import (
     ARTICLE_TYPES,
     PRODUCT_TYPES,
@@ -71,9 +71,12 @@ def title_unique(context: Context, rule: Rule) -> Verdict:
 @check
 def meta_description_length(context: Context, rule: Rule) -> Verdict:
     """Does the meta description fill the space in search results without being cut off?"""
-    length = len(context.description)
+    # The limits are those of Latin text; a wide character takes the space of two.
+    length = columns(context.description)
+    text = context.description or context.title
+    wide = "; wide characters count twice" if columns(text) > len(text) else ""
     if not length:
-        fix = f"Write a meta description of {rule['low']} to {rule['high']} characters."
+        fix = f"Write a meta description of {rule['low']} to {rule['high']} characters{wide}."
         return bad("There is no meta description.", 0, fix=fix)
     fits = rule["low"] <= length <= rule["high"]
     status = Status.GOOD if fits else at_most(length, 0, rule["ok"])
@@ -81,9 +84,9 @@ def meta_description_length(context: Context, rule: Rule) -> Verdict:
     change = f"{rule['low'] - length} more" if length < rule["low"] else f"{length - rule['high']} fewer"
     return graded(
         status,
-        f"The meta description has {plural(length, 'character')} ({width:.0f} px).",
+        f"The meta description has {plural(length, 'character')} ({width:.0f} px{wide}).",
         length,
-        fix=f"Write {change} characters in the meta description, to have {rule['low']} to {rule['high']}.",
+        fix=f"Write {change} characters in the meta description, to have {rule['low']} to {rule['high']}{wide}.",
         evidence=[Evidence(context.description, "meta description")],
     )
 
