@@ -245,6 +245,25 @@ async def test_a_canonical_url_without_links_is_fetched(world: World) -> None:
     assert "orphan_page" not in crawled.found()
 
 
+async def test_a_page_with_parameters_repeats_the_languages_of_its_canonical_page(world: World) -> None:
+    own = '<link rel="alternate" hreflang="{}" href="{{origin}}{}">'
+    head = own.format("en", "/bees") + own.format("de", "/de") + own.format("x-default", "/bees")
+    canonical = '<link rel="canonical" href="{origin}/bees?sort=up">'
+    pages = {
+        **good_site(),
+        **home("/de", "/bees?sort=up"),
+        **listed("/de"),
+        "/bees": page("/bees", *PATHS, head=head),
+        "/bees?sort=up": page(
+            "/bees?sort=up", *PATHS, head=head, replace={canonical: canonical.replace("?sort=up", "")}
+        ),
+        "/de": page("/de", *PATHS, head=head),
+    }
+    async with world.site(pages) as site:
+        crawled = await crawl(world, site)
+    assert not {"hreflang_no_return", "hreflang_no_self", "hreflang_target"} & crawled.found()
+
+
 @pytest.mark.parametrize(("path", "dead"), [("/there", False), ("/nowhere", True)])
 async def test_a_canonical_url_on_another_site_is_fetched(world: World, path: str, dead: bool) -> None:
     async with world.site({"/there": plain("Bees"), "/robots.txt": plain("")}) as other:

@@ -155,7 +155,8 @@ CHECKS: Final = (
         "The page lists its other languages but not itself.",
         "Name the page itself with its own hreflang too.",
         lambda record, page: when(
-            page.alternates and record.url not in {alternate.url for alternate in page.alternates}
+            page.alternates
+            and {record.url, _canonical(page)}.isdisjoint(alternate.url for alternate in page.alternates)
         ),
     ),
     PageCheck(

@@ -252,9 +252,12 @@ def _slash_variants(index: SiteIndex) -> Findings:
 
 
 def _alternates(index: SiteIndex) -> Iterator[tuple[SiteIndexEntry, SiteIndexEntry]]:
-    """Yield each page with each of its alternate language versions that the crawl requested."""
+    """Yield each page with each of its alternate language versions that the crawl requested.
+
+    A page that names another one as canonical, such as one with parameters, repeats that page's alternates.
+    """
     for entry in index.pages():
-        for _, url in entry.alternates:
+        for _, url in entry.alternates if entry.canonical in ("", entry.url) else ():
             alternate = index.entries.get(url)
             if alternate is not None and url != entry.url:
                 yield entry, alternate
