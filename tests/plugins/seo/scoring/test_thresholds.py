@@ -523,6 +523,8 @@ def test_a_news_article_needs_the_type_of_news() -> None:
     news = english(structured_data=({**GOOD_DATA, "@type": "NewsArticle"},))
     assert check("structured_data", article, profile="news").status == "bad"
     assert check("structured_data", news, profile="news").status == "good"
+    report = english(structured_data=({**GOOD_DATA, "@type": "ReportageNewsArticle"},))
+    assert check("structured_data", report, profile="news").status == "good"
 
 
 @pytest.mark.parametrize("code", ["de", "en", "es", "fr", "it", "nl", "pt"])

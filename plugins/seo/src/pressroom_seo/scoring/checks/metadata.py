@@ -297,6 +297,9 @@ def _number(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 7 else None
 
 
+_NEWS_TYPES = frozenset(name for name in ARTICLE_TYPES if name.endswith("NewsArticle"))
+
+
 @article_check
 def structured_data(context: Context, rule: Rule) -> Verdict:
     """Does the page describe itself in JSON-LD?"""
@@ -304,7 +307,7 @@ def structured_data(context: Context, rule: Rule) -> Verdict:
     documents = context.article.structured_data
     if documents is None:
         return skipped("The page's structured data is not known.")
-    types = {"product": PRODUCT_TYPES, "news": frozenset({"NewsArticle"})}.get(context.profile, ARTICLE_TYPES)
+    types = {"product": PRODUCT_TYPES, "news": _NEWS_TYPES}.get(context.profile, ARTICLE_TYPES)
     example = {"product": "Product", "news": "NewsArticle"}.get(context.profile, "BlogPosting")
     result = validate_structured_data(documents)
     items = [item for item in result.items if item.type in types]
