@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pressroom_search_performance.analysis.opportunities import expected_ctr, potential_clicks
+from pressroom_search_performance.charts.drawing import METRICS
+from pressroom_search_performance.figures.queries import Figures
 
 from .conftest import Site, day
 
@@ -50,6 +54,27 @@ def test_quick_wins(site: Site) -> None:
         "find_content_opportunities", website_id=site.website.id, kind="quick_wins", min_impressions=9000
     )
     assert "try a smaller min_impressions" in none["content"][0]["text"]
+
+
+def test_a_position_is_the_same_wherever_it_is_shown(site: Site) -> None:
+    site.google.add(day(), "bread", site.page(), 80, 1000, 8.547)
+    site.fetch(site.connect())
+    site.client.data("track_keyword", website_id=site.website.id, phrase="bread")
+
+    for tool, arguments in (
+        ("get_search_performance", {"dimensions": ["query"]}),
+        ("find_content_opportunities", {"kind": "quick_wins"}),
+        ("list_tracked_keywords", {}),
+    ):
+        result = site.client.call(tool, website_id=site.website.id, **arguments)
+        assert '"position": 8.5' in json.dumps(result["structuredContent"]), tool
+        text = result["content"][0]["text"]
+        assert "8.5" in text, tool
+        assert "8.6" not in text, tool
+    figures = Figures(80, 1000, 8.547)
+    position = METRICS[3]
+    assert position.text(figures) == "8.5"
+    assert position.change(figures, Figures(120, 1000, 8.449)).text == "0.1 worse"
 
 
 def test_declining_pages_with_their_queries(site: Site) -> None:

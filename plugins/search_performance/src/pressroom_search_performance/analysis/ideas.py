@@ -167,7 +167,7 @@ def _from_query(row: DimensionFigures, site_topics: Sequence[Topic]) -> KeywordI
     words = words_of(row.keys["query"])
     covered = any(words <= topic.words for topic in site_topics)
     source: Source = "search_query" if covered else "gap"
-    position = round(row.figures.position, 2) or None
+    position = round(row.figures.position, 1) or None
     return KeywordIdea(row.keys["query"], source, row.figures.impressions, position, row.keys["page"])
 
 

@@ -21,6 +21,7 @@ from pressroom_search_performance.charts.svg import (
     sparkline,
 )
 from pressroom_search_performance.figures.queries import Figures, figures_of
+from pressroom_search_performance.tools.common import position_of
 
 _CODES: Final = """
 abw Aruba|afg Afghanistan|ago Angola|aia Anguilla|ala Åland Islands|alb Albania|and Andorra|are United Arab Emirates|
@@ -91,7 +92,7 @@ class Metric:
             case "ctr":
                 return figures.ctr if figures.impressions else None
             case _:
-                return figures.position if figures.impressions and figures.position else None
+                return position_of(figures)
 
     def text(self, figures: Figures | None) -> str:
         """Return the formatted value, or a dash if unavailable."""

@@ -59,7 +59,8 @@ class Count(BaseModel):
     impressions: int
     ctr: float | None = Field(description="Clicks per impression, 0 to 1; null without impressions.")
     position: float | None = Field(
-        description="Mean position from 1, weighted by impressions; null without them, or where the source has none."
+        description="Mean position from 1, weighted by impressions, to one decimal; null without impressions, or where "
+        "the source has no positions."
     )
 
 
@@ -74,8 +75,11 @@ def count(figures: Figures) -> Count:
 
 
 def position_of(figures: Figures) -> float | None:
-    """Return the mean position; `None` without impressions or if the source has no positions."""
-    return round(figures.position, 2) if figures.impressions and figures.position else None
+    """Return the mean position to one decimal; `None` without impressions or if the source has no positions.
+
+    Every tool and page shows this value. Rounding it a second time could show another one.
+    """
+    return round(figures.position, 1) if figures.impressions and figures.position else None
 
 
 def line(figures: Figures, name: str = "") -> str:

@@ -107,6 +107,7 @@ async def get_content_performance(params: ContentParams, call: Call) -> ToolResu
     published = [post for post in posts if post.url]
     page_urls = [(post.website_id, post.url) for post in published]
     pages: list[SearchOfPage] = []
+    page_figures: list[Figures] = []
     missing = [] if published else ["The article is not published anywhere; publish it with publish_content."]
     queries: dict[str, list[Figures]] = {}
     for post in published:
@@ -117,17 +118,18 @@ async def get_content_performance(params: ContentParams, call: Call) -> ToolResu
         except (NotConnected, NotFound) as error:
             missing.append(f"{url}: {error.message}")
             continue
-        page = await _page(site, url, period)
+        page, now = await _page(site, url, period)
         if not page.now.impressions and post.published_at is not None and post.published_at.date() > period.end:
             missing.append(f"{url}: it was published after {period.end.isoformat()}, the last day with final figures")
             continue
         pages.append(page)
+        page_figures.append(now)
         missing += [f"{url}: {note}" for note in site.notes(period.before())]
         for query, figures in await _queries(site, url, period):
             queries.setdefault(query, []).append(figures)
     query_rows = [QueryOfPage(query=query, **count(_sum(parts)).model_dump()) for query, parts in queries.items()]
     query_rows.sort(key=lambda row: (-row.clicks, -row.impressions, row.query))
-    totals = _sum([_figures(page.now) for page in pages]) if pages else None
+    totals = _sum(page_figures) if pages else None
     traffic = await visits_of_pages(plugin, call.caller.subject, page_urls, params.days)
     zone = await _zone(call, article, posts)
     events = await _events(plugin, article, posts, params.days, zone)
@@ -172,14 +174,14 @@ def _url_variants(url: str) -> tuple[str, str]:
     return url.rstrip("/"), f"{url.rstrip('/')}/"
 
 
-async def _page(site: SiteFigures, url: str, period: Period) -> SearchOfPage:
+async def _page(site: SiteFigures, url: str, period: Period) -> tuple[SearchOfPage, Figures]:
     totals = []
     for interval in (period, period.before()):
         statement = matching(select(*SUMS), site.connection.id, "page", Question(interval.start, interval.end))
         async with site.plugin.services.database.reading() as session:
             row = (await session.execute(statement.where(FigureRow.page.in_(_url_variants(url))))).one()
         totals.append(figures_of(*row))
-    return SearchOfPage(
+    page = SearchOfPage(
         url=url,
         website_id=site.website.id,
         start_date=period.start.isoformat(),
@@ -187,6 +189,7 @@ async def _page(site: SiteFigures, url: str, period: Period) -> SearchOfPage:
         now=count(totals[0]),
         before=None if site.first is None or period.before().start < site.first else count(totals[1]),
     )
+    return page, totals[0]
 
 
 async def _queries(site: SiteFigures, url: str, period: Period) -> Sequence[tuple[str, Figures]]:
@@ -236,10 +239,6 @@ async def _events(
         Event.model_validate({"at": at.astimezone(zone).isoformat(timespec="seconds"), "kind": kind, "what": what})
         for at, kind, what in recent
     ]
-
-
-def _figures(counts: Count) -> Figures:
-    return Figures(counts.clicks, counts.impressions, counts.position or 0.0)
 
 
 def _sum(parts: Sequence[Figures]) -> Figures:

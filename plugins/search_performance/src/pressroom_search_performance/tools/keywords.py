@@ -232,7 +232,7 @@ def _row(keyword: FollowedKeyword, change: opportunities.FigureChange | None, pa
         target_url=keyword.target_url or None,
         position=position,
         previous_position=previous,
-        change=round(previous - position, 2) if position is not None and previous is not None else None,
+        change=round(previous - position, 1) if position is not None and previous is not None else None,
         clicks=now.clicks if now and now.impressions else None,
         impressions=now.impressions if now and now.impressions else None,
         page=page,

@@ -149,16 +149,17 @@ async def _quick_wins(params: OpportunitiesParams, site: SiteFigures, period: Pe
             page=row.keys["page"],
             impressions=row.figures.impressions,
             ctr=round(row.figures.ctr, 4),
-            position=round(row.figures.position, 2),
+            position=round(row.figures.position, 1),
             expected_ctr=round(expected_ctr(row.figures.position), 4),
             potential_clicks=opportunities.winnable(row.figures),
         )
         for row in rows
     ]
     lines = [
-        f"{item.query}: position {item.position:.1f}, {item.impressions} impressions, CTR {percent(item.ctr)} "
-        f"(usual {percent(item.expected_ctr)}), up to {item.potential_clicks} more clicks: {item.page}"
-        for item in items
+        f"{item.query}: position {place(item.position)}, {item.impressions} impressions, "
+        f"CTR {percent(row.figures.ctr)} (usual {percent(expected_ctr(row.figures.position))}), "
+        f"up to {item.potential_clicks} more clicks: {item.page}"
+        for item, row in zip(items, rows, strict=True)
     ]
     none = (
         f"No query has a mean position of {_BEST_POSITION:g} to {_WORST_POSITION:g} and at least "
@@ -185,7 +186,7 @@ async def _declining(params: OpportunitiesParams, site: SiteFigures, now: Period
     lines = []
     for item in items:
         lines.append(
-            f"{item.page}: {item.lost_clicks} clicks lost ({item.drop_pct:.0f} %), reason: {item.reason}; "
+            f"{item.page}: {item.lost_clicks} clicks lost ({item.drop_pct:.1f} %), reason: {item.reason}; "
             f"{_moved(item.before, item.now)}, impressions {item.before.impressions} to {item.now.impressions}"
         )
         lines += [

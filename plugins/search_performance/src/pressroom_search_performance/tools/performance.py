@@ -236,10 +236,11 @@ def _text(
     lines = [line(totals, f"{site.website.url} in {site.connection.source}, {period}"), *site.notes(period)]
     if result.comparison is not None:
         comparison = result.comparison
+        before = Figures(comparison.totals.clicks, comparison.totals.impressions)
         change = "new" if comparison.clicks_change_pct is None else f"{comparison.clicks_change_pct:+.1f} %"
         lines.append(
             f"{comparison.start_date} to {comparison.end_date}: {comparison.totals.clicks} clicks ({change} since), "
-            f"CTR {'unknown' if comparison.totals.ctr is None else percent(comparison.totals.ctr)}, "
+            f"CTR {percent(before.ctr) if before.impressions else 'unknown'}, "
             f"position {place(comparison.totals.position)}"
         )
     lines += [table([(row.keys, row.figures) for row in rows])] if rows else []
@@ -264,7 +265,7 @@ async def _comparison(params: PerformanceParams, query: _FigureQuery, totals: Fi
         totals=count(before),
         clicks_change_pct=_change(totals.clicks, before.clicks),
         impressions_change_pct=_change(totals.impressions, before.impressions),
-        position_change=None if positions[0] is None or positions[1] is None else round(positions[0] - positions[1], 2),
+        position_change=None if positions[0] is None or positions[1] is None else round(positions[0] - positions[1], 1),
     )
 
 
