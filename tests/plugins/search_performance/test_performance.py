@@ -131,6 +131,33 @@ def test_comparing_with_the_previous_days(busy: Site) -> None:
     assert (before["totals"]["ctr"], before["totals"]["position"], before["position_change"]) == (None, None, None)
 
 
+def test_days_that_are_not_final_are_not_compared_with_whole_ones(busy: Site) -> None:
+    result = busy.data(
+        "get_search_performance",
+        start_date=day(4).isoformat(),
+        end_date=today().isoformat(),
+        compare="previous_period",
+    )
+    assert (result["totals"]["clicks"], result["comparison"]["totals"]["clicks"]) == (100, 100)
+    assert result["comparison"]["start_date"] == day(9).isoformat()
+    assert result["comparison"]["clicks_change_pct"] == 0.0
+
+
+def test_a_period_before_the_first_figures_is_not_compared(busy: Site) -> None:
+    result = busy.client.call(
+        "get_search_performance",
+        website_id=busy.website.id,
+        start_date=day(7).isoformat(),
+        end_date=day().isoformat(),
+        compare="previous_period",
+    )
+    comparison = result["structuredContent"]["comparison"]
+    assert comparison["totals"]["clicks"] == 40
+    changes = (comparison["clicks_change_pct"], comparison["impressions_change_pct"], comparison["position_change"])
+    assert changes == (None, None, None)
+    assert "not comparable: figures start on" in result["content"][0]["text"]
+
+
 def test_pages_of_rows(busy: Site) -> None:
     received, cursor = [], None
     while True:

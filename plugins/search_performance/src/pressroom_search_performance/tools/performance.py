@@ -111,7 +111,9 @@ class ComparisonOut(BaseModel):
     start_date: str
     end_date: str
     totals: Count
-    clicks_change_pct: float | None = Field(description="null if there were no clicks in the other period.")
+    clicks_change_pct: float | None = Field(
+        description="null if there were no clicks in the other period, or if figures do not go back to its start."
+    )
     impressions_change_pct: float | None
     position_change: float | None = Field(description="Below 0: better than before; null if a position is unknown.")
 
@@ -227,19 +229,26 @@ async def _result(params: PerformanceParams, query: _FigureQuery) -> ToolResult:
         truncated=stored and await queries.is_truncated(site.plugin, site.connection.id, question),
         next_cursor=_cursor(params, next_offset) if has_more and next_offset <= _MAX_OFFSET else None,
     )
-    return ToolResult(_text(site, period, totals, rows, result), result)
+    return ToolResult(_text(query, period, totals, rows, result), result)
 
 
 def _text(
-    site: SiteFigures, period: Period, totals: Figures, rows: Sequence[DimensionFigures], result: PerformanceResult
+    query: _FigureQuery, period: Period, totals: Figures, rows: Sequence[DimensionFigures], result: PerformanceResult
 ) -> str:
+    site = query.site
     lines = [line(totals, f"{site.website.url} in {site.connection.source}, {period}"), *site.notes(period)]
     if result.comparison is not None:
         comparison = result.comparison
         before = Figures(comparison.totals.clicks, comparison.totals.impressions)
-        change = "new" if comparison.clicks_change_pct is None else f"{comparison.clicks_change_pct:+.1f} %"
+        first_day = _first_day(query)
+        if comparison.start_date < first_day:
+            change = f"not comparable: figures start on {first_day}"
+        elif comparison.clicks_change_pct is None:
+            change = "new since"
+        else:
+            change = f"{comparison.clicks_change_pct:+.1f} % since"
         lines.append(
-            f"{comparison.start_date} to {comparison.end_date}: {comparison.totals.clicks} clicks ({change} since), "
+            f"{comparison.start_date} to {comparison.end_date}: {comparison.totals.clicks} clicks ({change}), "
             f"CTR {percent(before.ctr) if before.impressions else 'unknown'}, "
             f"position {place(comparison.totals.position)}"
         )
@@ -258,15 +267,23 @@ async def _comparison(params: PerformanceParams, query: _FigureQuery, totals: Fi
     now = Period(query.question.start, query.question.end)
     then = now.before() if params.compare == "previous_period" else Period(year_before(now.start), year_before(now.end))
     before = await query.totals(replace(query.question, start=then.start, end=then.end))
-    positions = position_of(totals), position_of(before)
+    # A period that lacks days would look like growth since then.
+    whole = then.start.isoformat() >= _first_day(query)
+    new, old = position_of(totals), position_of(before)
     return ComparisonOut(
         start_date=then.start.isoformat(),
         end_date=then.end.isoformat(),
         totals=count(before),
-        clicks_change_pct=_change(totals.clicks, before.clicks),
-        impressions_change_pct=_change(totals.impressions, before.impressions),
-        position_change=None if positions[0] is None or positions[1] is None else round(positions[0] - positions[1], 1),
+        clicks_change_pct=_change(totals.clicks, before.clicks) if whole else None,
+        impressions_change_pct=_change(totals.impressions, before.impressions) if whole else None,
+        position_change=None if new is None or old is None or not whole else round(new - old, 1),
     )
+
+
+def _first_day(query: _FigureQuery) -> str:
+    """Return the first day with stored figures; empty for a question that goes to the source itself."""
+    stored = query.stored_grain(replace(query.question, dimensions=())) is not None
+    return query.site.first.isoformat() if stored and query.site.first is not None else ""
 
 
 def _change(now: int, then: int) -> float | None:
@@ -322,6 +339,8 @@ def _period(params: PerformanceParams, site: SiteFigures) -> Period:
         latest = newest
     end = date.fromisoformat(params.end_date) if params.end_date else latest
     start = date.fromisoformat(params.start_date) if params.start_date else end - timedelta(days=_DEFAULT_DAYS - 1)
+    if _state(params) == "final" and site.last is not None and start <= site.last < end:
+        end = site.last  # later days have no final figures, and would count as days without clicks
     if start > end:
         raise InvalidInput("start_date", f"must not be after the end, {end.isoformat()}")
     if start > newest:
