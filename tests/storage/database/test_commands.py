@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pressroom.config.loading import load
+from pressroom.jobs.queue import JobQueue
+from pressroom.jobs.store import JobStore
+from pressroom.sdk import Job, JobRun
+from pressroom.storage.database import SqlDatabase
+from pressroom.version import VERSION
 from support.commands import Done, run_command, run_forked
 from support.databases import KINDS, database_config
 from support.notes_plugin import notes_plugin
@@ -129,6 +136,46 @@ def test_doctor_reports_pending_migrations(operator: Operator) -> None:
     _, document = operator.json("doctor")
     rows = {row["check"]: row for row in document["checks"]}
     assert rows["tables of pressroom"]["message"] == "up to date, revision 0007"
+
+
+async def enqueue(operator: Operator, *kinds: str) -> None:
+    """Add a job of each kind, and one of the period."""
+    database = SqlDatabase(load(operator.folder / "pressroom.toml", operator.environment).settings)
+    await database.open()
+    try:
+        jobs = [Job(kind, never_run) for kind in kinds]
+        for job in jobs:
+            await JobQueue(database, jobs).enqueue(job.kind, {})
+        await JobStore(database, 60).add_periods([Job("content.tidy", never_run, every=60)])
+    finally:
+        await database.close()
+
+
+async def never_run(_run: JobRun) -> None: ...
+
+
+def test_doctor_reports_jobs_that_no_active_plugin_runs(operator: Operator) -> None:
+    operator.configure("[plugins.seo]\nenabled = false\n")
+    assert operator.run("migrate").returncode == 0
+    asyncio.run(enqueue(operator, "content.publish", "content.publish", "content.sync", "acme.mail", "account.old"))
+    code, document = operator.json("doctor")
+    rows = sorted((row["message"], row["hint"]) for row in document["checks"] if row["check"] == "jobs")
+    unless = "unless another server runs them, or you no longer need them"
+    assert code == 0
+    assert rows == [
+        (
+            f"1 job cannot run: account {VERSION} does not run account.old",
+            f"install the version of account that queued them, {unless}",
+        ),
+        (
+            "1 job cannot run: no active plugin runs acme.mail",
+            f"install and enable the plugin, {unless}",
+        ),
+        (
+            "3 jobs cannot run, since the plugin content is not active: content.publish, content.sync",
+            f"set enabled = true in [plugins.content], {unless}",
+        ),
+    ]
 
 
 def test_serve_requires_a_migrated_shared_database(operator: Operator) -> None:

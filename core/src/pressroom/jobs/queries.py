@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import ColumnElement, Row, Select, String, func, literal, select, true, union_all
+from sqlalchemy import ColumnElement, Row, Select, String, func, literal, or_, select, true, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.sdk import Job
-from pressroom.storage.database.tables import JobRow
+from pressroom.storage.database.tables import PERIOD_KEY, JobRow
 
 _MAX_TURNS: Final = 1000
 """How many accounts are remembered as served; a forgotten one counts as new, and goes first."""
@@ -173,6 +173,17 @@ async def coming_jobs(session: AsyncSession, now: datetime) -> tuple[Sequence[Jo
     """Return the jobs of any kind that become due next, and whether there may be others after them."""
     rows = (await session.execute(next_due(now))).all()
     return rows, len(rows) == MAX_SNAPSHOT
+
+
+async def jobs_of_other_kinds(session: AsyncSession, kinds: Collection[str]) -> Mapping[str, int]:
+    """Return the number of unfinished jobs of each kind that is not one of these, without periodic jobs.
+
+    A periodic job that never runs loses nothing: the next period adds another one.
+    """
+    is_not_periodic = or_(JobRow.key.is_(None), JobRow.key.not_like(f"{PERIOD_KEY}%"), JobRow.subject != "")
+    counts = select(JobRow.kind, func.count()).where(JobRow.due_at.is_not(None), JobRow.kind.not_in(kinds))
+    statement = counts.where(is_not_periodic).group_by(JobRow.kind).order_by(JobRow.kind)
+    return dict((await session.execute(statement)).all())
 
 
 async def waiting_jobs(session: AsyncSession, kinds: Collection[str], snapshot: QueueSnapshot) -> list[WaitingJobs]:

@@ -28,7 +28,7 @@ from pressroom.jobs import locks
 from pressroom.jobs.queries import MAX_SNAPSHOT, JobTime, WaitingJobs, coming_jobs, due_job, look, waiting_jobs
 from pressroom.sdk import Job, JobState, JobStatus
 from pressroom.storage.database import SqlDatabase
-from pressroom.storage.database.tables import JobRow
+from pressroom.storage.database.tables import PERIOD_KEY, JobRow
 
 PROCESS_ENDED: Final = "the process that ran it ended"
 UNUSABLE_LOCK: Final = "its lock cannot be named"
@@ -130,7 +130,7 @@ class JobStore:
             for job in sorted(jobs, key=attrgetter("kind")):
                 if job.every is not None:
                     period = math.floor(now.timestamp() / job.every)
-                    key = f"every:{job.every:g}:{period}"
+                    key = f"{PERIOD_KEY}{job.every:g}:{period}"
                     rows.append(_queued(job.kind, {}, subject="", key=key, created_at=now, due_at=now))
                     remaining[job.kind] = (period + 1) * job.every - now.timestamp()
             if rows:

@@ -22,13 +22,14 @@ from pressroom.storage.database.tables.accounts import (
     TokenFamilyRow,
     UserRow,
 )
-from pressroom.storage.database.tables.jobs import JobLockRow, JobRow, KeyFingerprintRow
+from pressroom.storage.database.tables.jobs import PERIOD_KEY, JobLockRow, JobRow, KeyFingerprintRow
 
 HOST_MODELS: Final = Models(Base.metadata, "pressroom.storage.database.tables.migrations")
 """The host's tables and migrations, in the form that plugins contribute."""
 
 __all__ = [
     "HOST_MODELS",
+    "PERIOD_KEY",
     "ActivityRow",
     "ApiKeyRow",
     "Base",

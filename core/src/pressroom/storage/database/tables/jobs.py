@@ -10,6 +10,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from pressroom.storage.database.tables.accounts import ID, Base
 
+PERIOD_KEY: Final = "every:"
+"""The prefix of the keys of periodic jobs."""
+
 _UNFINISHED: Final = text("due_at IS NOT NULL")
 _WAITING: Final = text("waits_for <> ''")
 
