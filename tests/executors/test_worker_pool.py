@@ -13,6 +13,7 @@ import pytest
 from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import CallTimeout, InternalError, InvalidInput, Overloaded
 from pressroom.fetch.shares import Share
+from pressroom.gate import PluginGate
 from pressroom.pipeline.executors.workers import WorkerPool
 from support.worker_functions import (
     doubled,
@@ -53,14 +54,59 @@ async def test_a_function_runs_in_another_process(pool: WorkerPool) -> None:
     assert await pool.run(process_id) != os.getpid()
 
 
+FAILING_SETUP = ("acme", "support.worker_functions:failing")
+
+
 async def test_plugin_modules_are_loaded_before_the_first_work() -> None:
-    setup = ("support.worker_functions:failing", "support.worker_functions:load")
+    setup = (FAILING_SETUP, ("acme", "support.worker_functions:load"))
     pool = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0), setup=setup)
     try:
         pool.start()
         assert await pool.run(loaded_by) == [await pool.run(process_id)]
     finally:
         await pool.close()
+
+
+@pytest.mark.parametrize(
+    ("reference", "error"),
+    [
+        ("support.worker_functions:failing", "RuntimeError: no (worker_functions.py, line "),
+        ("support.worker_functions:refused", "body: is too long (worker_functions.py, line "),
+        ("support.worker_functions:leaving", "ProcessExit: it called os._exit(3) (worker_functions.py, line "),
+        ("support.no_such_module:load", "ModuleNotFoundError: No module named 'support.no_such_module'"),
+    ],
+)
+async def test_what_plugins_fail_to_load_is_reported_before_the_first_work(
+    reference: str, error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gate, failed = PluginGate(), asyncio.Event()
+    gate.on_failure = failed.set
+    settings = ExecutorsSettings(plugin_processes=1, niceness=0)
+    pool = WorkerPool(settings, setup=(("acme", reference),), gate=gate)
+    try:
+        pool.start()
+        async with asyncio.timeout(60):
+            await failed.wait()
+        assert await pool.run(doubled, 1) == 2
+    finally:
+        await pool.close()
+    assert gate.failures == {("acme", "worker setup", "failed"): 1}
+    failure = gate.latest["acme"]
+    assert str(failure.call) == f"the worker setup {reference}"
+    assert failure.error.startswith(error)
+    assert "a plugin failed" in capsys.readouterr().out
+
+
+async def test_a_setup_that_ends_its_process_is_blamed_for_the_work_that_is_lost() -> None:
+    gate = PluginGate()
+    setup = (("acme", "support.worker_functions:dying"),)
+    pool = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0), setup=setup, gate=gate)
+    try:
+        with pytest.raises(InternalError):
+            await pool.run(doubled, 1, seconds=0.1)
+    finally:
+        await pool.close()
+    assert gate.failures == {("acme", "worker setup", "failed"): 1}
 
 
 async def test_work_goes_to_the_most_recently_used_process(pool: WorkerPool) -> None:

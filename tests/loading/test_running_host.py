@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,25 @@ async def test_a_plugin_without_a_key_is_the_only_one_removed(
     assert words in record.error
     assert "keyof00001111" not in record.error
     assert statuses(compiled)["healthy"] == "active"
+
+
+async def test_a_worker_setup_that_fails_counts_as_a_failure_of_its_plugin(
+    tmp_path: Path, compile_with: Compile
+) -> None:
+    more = 'For tests.", worker_modules=("json",), worker_setup=("json:no_such_name",)'
+    source = SOUND.replace('For tests."', more)
+    compiled = compile_with(install_plugin(tmp_path, "heavy", source), executors={"start_plugin_processes": True})
+    failed = asyncio.Event()
+    compiled.gate.on_failure = failed.set
+    host = Host(compiled)
+    await host.start()
+    try:
+        async with asyncio.timeout(60):
+            await failed.wait()
+    finally:
+        await host.close()
+    assert str(compiled.gate.latest["heavy"].call) == "the worker setup json:no_such_name"
+    assert "has no attribute 'no_such_name'" in compiled.gate.latest["heavy"].error
 
 
 async def started(compiled: LoadedApp, while_open: Callable[[Host], object] = lambda _: None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -36,6 +37,10 @@ def large() -> int:
 
 def leaving() -> None:
     os._exit(3)
+
+
+def dying() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def until(path: Path) -> str:

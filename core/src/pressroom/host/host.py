@@ -136,7 +136,7 @@ class Host:
             private_networks=settings.fetch.private_networks,
         )
         of_plugins = compiled.plugins.worker_setup if settings.executors.start_plugin_processes else {}
-        setup = tuple(name for names in of_plugins.values() for name in names)
+        setup = tuple((plugin, name) for plugin, names in of_plugins.items() for name in names)
         modules = {name for names in compiled.plugins.worker_modules.values() for name in names}
         workers = self.workers = WorkerPool(settings.executors, settings.graphics.fonts, setup, modules, compiled.gate)
         parts: tuple[OpenableStore, ...] = (self.accounts, self.authorization_server, fetcher, workers)

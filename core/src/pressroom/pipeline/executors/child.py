@@ -18,7 +18,7 @@ import signal
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pressroom.errors import PressroomError
 from pressroom.graphics.font_sources import use_font_folders
@@ -27,6 +27,7 @@ from pressroom.pipeline.executors.contributed import (
     SharedNote,
     contain,
     note_in,
+    set_up,
     take_failures,
 )
 from pressroom.sdk import Generator, McpTool
@@ -34,6 +35,9 @@ from pressroom.sdk.services import contain_in_worker_with
 
 _MIB = 1024 * 1024
 _HOST_SETTINGS = "PRESSROOM_"
+
+Setup: TypeAlias = tuple[tuple[str, str], ...]
+"""The functions of `Plugin(worker_setup=…)`: pairs of a plugin and a reference."""
 
 
 class Reply(NamedTuple):
@@ -52,13 +56,13 @@ class Reply(NamedTuple):
 def prepare(
     niceness: int,
     font_folders: tuple[Path, ...] = (),
-    setup: tuple[str, ...] = (),
+    setup: Setup = (),
     note: SharedNote | None = None,
 ) -> None:
     """Set up a new worker process before its first call, with the fonts in the operator's folders.
 
-    `setup` lists references to plugin functions that load what calls need. If one fails, its traceback goes to
-    stderr, and calls load what they need themselves.
+    `setup` lists functions of plugins that load what calls need. If one fails, calls load what they need themselves,
+    and the server reads the failure with `take_failures`.
     """
     # A handler rather than SIG_IGN, which subprocesses of a tool would inherit.
     signal.signal(signal.SIGTERM, lambda *_: None)
@@ -73,11 +77,8 @@ def prepare(
         note_in(note)
     contain_in_worker_with(contain)
     _die_with_server()
-    for reference in setup:
-        try:
-            resolve(reference)()
-        except BaseException:  # noqa: BLE001  # plugin code can raise anything
-            traceback.print_exc()
+    for plugin, reference in setup:
+        set_up(plugin, reference, resolve)
 
 
 def execute(reference: str, arguments: bytes, memory_mib: int) -> Reply:

@@ -1,13 +1,13 @@
-"""Attribution of contributed code in worker processes: which plugin's code runs, and which of it failed.
+"""Attribution of plugins' code in worker processes: which plugin's code runs, and which of it failed.
 
-Code contributed to a plugin is called deep within a function that the server sent. A note in memory shared by both
-processes records whose code runs, and stays readable after the worker has died.
+Code contributed to a plugin is called deep within a function that the server sent, and `worker_setup` before any of
+them. A note in memory shared by both processes records whose code runs, and stays readable after the worker has died.
 """
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.sharedctypes import RawArray
 from typing import Any, Final, Literal, NamedTuple
@@ -20,10 +20,11 @@ _MAX_TRACE: Final = 4000
 
 
 class ContributedCall(NamedTuple):
-    """A call of contributed code: the plugin that contributed it, and its name in the log."""
+    """A call of contributed code: the plugin that contributed it, its name in the log, and the extension point."""
 
     plugin: str
     what: str
+    point: str = "extension"
 
 
 class ContributedFailure(NamedTuple):
@@ -51,8 +52,8 @@ class SharedNote:
 
     def call(self) -> ContributedCall | None:
         """Return the call that the note describes, or None if it is empty."""
-        plugin, _, what = self.read().decode(errors="replace").partition("\n")
-        return ContributedCall(plugin, what) if plugin else None
+        plugin, point, what = (*self.read().decode(errors="replace").split("\n", 2), "", "")[:3]
+        return ContributedCall(plugin, what, point) if plugin else None
 
 
 class _Process:
@@ -83,31 +84,59 @@ def contain(plugin: str, what: str, seconds: float) -> Iterator[None]:
     """See `pressroom.sdk.calling_in_worker`."""
     # The gate imports the server's logging, which workers that run tools do without.
     from pressroom.gate.deadlines import Overdue, alarm, no_exit  # noqa: PLC0415
-    from pressroom.gate.failures import one_line  # noqa: PLC0415
 
-    call, note = ContributedCall(plugin, what), _process.note
+    call = ContributedCall(plugin, what)
+    with _noted(call):
+        try:
+            with no_exit(), alarm(seconds, _nothing, imports=False):
+                yield
+        except PressroomError:
+            raise
+        except Overdue:
+            message = f"{what} did not end within {seconds:g} s"
+            _process.failures.append(ContributedFailure(call, "timeout", message))
+            raise PluginError(message, plugin=plugin) from None
+        except BaseException as error:
+            message = _note_failure(call, error, _innermost_module(error))
+            if isinstance(error, MemoryError):
+                raise  # the server adds the memory limit to the error
+            raise PluginError(message, plugin=plugin) from error
+
+
+def set_up(plugin: str, reference: str, resolve: Callable[[str], Callable[[], object]]) -> None:
+    """Run a function of `Plugin(worker_setup=…)`, found with `resolve`. Its failure is noted, and never raised."""
+    from pressroom.gate.deadlines import no_exit  # noqa: PLC0415 - see `contain`
+
+    call = ContributedCall(plugin, reference, "worker setup")
+    with _noted(call):
+        try:
+            with no_exit():
+                resolve(reference)()
+        except BaseException as error:  # noqa: BLE001 - a plugin can raise anything
+            _note_failure(call, error, reference.partition(":")[0])
+
+
+@contextmanager
+def _noted(call: ContributedCall) -> Iterator[None]:
+    note = _process.note
     before = note.read() if note is not None else b""
+    if note is not None:
+        note.write(f"{call.plugin}\n{call.point}\n{call.what}".encode())
     try:
-        if note is not None:
-            note.write(f"{plugin}\n{what}".encode())
-        with no_exit(), alarm(seconds, _nothing, imports=False):
-            yield
-    except PressroomError:
-        raise
-    except Overdue:
-        message = f"{what} did not end within {seconds:g} s"
-        _process.failures.append(ContributedFailure(call, "timeout", message))
-        raise PluginError(message, plugin=plugin) from None
-    except BaseException as error:
-        message = one_line(error, _innermost_module(error))
-        trace = traceback.format_exc(limit=-8)[-_MAX_TRACE:]
-        _process.failures.append(ContributedFailure(call, "failed", message, trace))
-        if isinstance(error, MemoryError):
-            raise  # the server adds the memory limit to the error
-        raise PluginError(message, plugin=plugin) from error
+        yield
     finally:
         if note is not None:
             note.write(before)
+
+
+def _note_failure(call: ContributedCall, error: BaseException, module: str) -> str:
+    """Keep a failure for the server, and return it as one line."""
+    from pressroom.gate.failures import one_line  # noqa: PLC0415 - see `contain`
+
+    message = one_line(error, module)
+    trace = traceback.format_exc(limit=-8)[-_MAX_TRACE:]
+    _process.failures.append(ContributedFailure(call, "failed", message, trace))
+    return message
 
 
 def _innermost_module(error: BaseException) -> str:

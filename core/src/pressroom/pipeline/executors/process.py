@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import pickle
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,8 +17,8 @@ import structlog
 from pebble import ProcessExpired, ProcessPool
 
 from pressroom.pipeline.executors import child
-from pressroom.pipeline.executors.child import Reply
-from pressroom.pipeline.executors.contributed import ContributedCall, SharedNote
+from pressroom.pipeline.executors.child import Reply, Setup
+from pressroom.pipeline.executors.contributed import ContributedCall, ContributedFailure, SharedNote, take_failures
 from pressroom.pipeline.executors.daemon import on_daemon_thread
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import out_of_memory, timed_out, tool_failed_in_worker, worker_lost
@@ -41,7 +42,7 @@ class Worker:
     """A worker process that takes one call at a time, and is replaced whenever it may be damaged.
 
     It is a pebble pool with a single process. In one pool for all, the workers would share a pipe and its locks: a
-    worker killed while sending would break the others.
+    worker killed while sending would break the others. `note` receives the failures of setup functions.
     """
 
     def __init__(
@@ -50,22 +51,27 @@ class Worker:
         niceness: int,
         recycle_after: int,
         font_folders: tuple[Path, ...] = (),
-        setup: tuple[str, ...] = (),
+        setup: Setup = (),
+        note: Callable[[ContributedFailure], object] | None = None,
         process: type[WorkerProcess] = WorkerProcess,
     ) -> None:
         self._note = SharedNote()
         self._setup = (niceness, font_folders, setup, self._note)
+        self._note_failure = note
         self._process = process
         self._recycle_after = recycle_after
         self._calls = 0
         self._opening: asyncio.Task[ProcessPool] | None = None
         self._stopping: set[asyncio.Task[None]] = set()
+        self._reporting: asyncio.Task[None] | None = None
 
     def open(self) -> asyncio.Task[ProcessPool]:
         """Begin to start the process unless that has happened already; the task ends once it runs."""
         if self._opening is None or _failed(self._opening):
             self._opening = asyncio.create_task(on_daemon_thread("worker start", self._open_pool))
             self._opening.add_done_callback(_failed)  # retrieves the exception, which asyncio would otherwise log
+            if self._note_failure is not None:
+                self._reporting = asyncio.create_task(self._report_setup(self._opening, self._note_failure))
         return self._opening
 
     async def run(self, reference: str, arguments: bytes, memory_mib: int, seconds: float) -> child.Reply:
@@ -119,7 +125,18 @@ class Worker:
         if self._stopping:
             await asyncio.wait(self._stopping, timeout=_STUCK_AFTER)
 
+    async def _report_setup(
+        self, opening: asyncio.Task[ProcessPool], note: Callable[[ContributedFailure], object]
+    ) -> None:
+        """Report which setup functions failed as soon as the process has run them, without waiting for a call."""
+        with contextlib.suppress(WorkerLost, ProcessExpired, BrokenProcessPool, OSError, RuntimeError):
+            pool = await asyncio.shield(opening)
+            for failure in await asyncio.wrap_future(pool.schedule(take_failures)):
+                note(failure)
+
     def _discard(self) -> None:
+        if self._reporting is not None:
+            self._reporting.cancel()
         if self._opening is not None:
             task = asyncio.create_task(_stop(self._opening))
             self._stopping.add(task)

@@ -18,7 +18,7 @@ from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import CallTimeout, InternalError, Overloaded, PluginError
 from pressroom.fetch.shares import current_share
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.pipeline.executors.child import Reply
+from pressroom.pipeline.executors.child import Reply, Setup
 from pressroom.pipeline.executors.contributed import ContributedCall, ContributedFailure
 from pressroom.pipeline.executors.forkserver import PluginWorkerProcess
 from pressroom.pipeline.executors.in_process import AdmissionQueue
@@ -63,16 +63,16 @@ class WorkerPool:
     """Implements `pressroom.sdk.Workers`.
 
     The processes start with the first work, or with `start`. If there are several, no owner ever occupies all of them.
-    `setup` lists references to plugin functions that each process runs before its first work. `preload` lists modules
-    that the fork server imports for all of them. `gate` counts failures of contributed code for the plugin that the
-    code belongs to.
+    `setup` lists functions of plugins that each process runs before its first work. `preload` lists modules
+    that the fork server imports for all of them. `gate` counts failures of setup functions and of contributed code for
+    the plugin that the code belongs to.
     """
 
     def __init__(
         self,
         settings: ExecutorsSettings,
         font_folders: tuple[Path, ...] = (),
-        setup: tuple[str, ...] = (),
+        setup: Setup = (),
         preload: Collection[str] = (),
         gate: PluginGate | None = None,
     ) -> None:
@@ -86,6 +86,7 @@ class WorkerPool:
                 recycle_after=settings.recycle_after,
                 font_folders=font_folders,
                 setup=setup,
+                note=self._note if setup else None,
                 process=PluginWorkerProcess,
             )
             for _ in range(count)
@@ -144,8 +145,8 @@ class WorkerPool:
         return result
 
     def _note(self, failure: ContributedFailure) -> PluginFailed:
-        """Count and log a failure of contributed code, and return it as an error."""
-        call = PluginCall(failure.call.plugin, "extension", failure.call.what)
+        """Count and log a failure of a plugin's code, and return it as an error."""
+        call = PluginCall(failure.call.plugin, failure.call.point, failure.call.what)
         cause = PluginError(failure.error)
         if failure.trace:
             cause.add_note(failure.trace)
