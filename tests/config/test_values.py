@@ -52,7 +52,9 @@ anything = st.one_of(
 )
 
 
-@given(thousandths=st.integers(0, 10**12), unit=st.sampled_from(sorted(UNIT_SECONDS)), space=st.sampled_from(["", " "]))
+@given(
+    thousandths=st.integers(0, 36_500_000), unit=st.sampled_from(sorted(UNIT_SECONDS)), space=st.sampled_from(["", " "])
+)
 def test_a_duration_is_the_number_times_its_unit(thousandths: int, unit: str, space: str) -> None:
     written = f"{thousandths // 1000}.{thousandths % 1000:03d}{space if unit else ''}{unit}"
     assert DURATION.validate_python(written) == float(Fraction(thousandths, 1000) * UNIT_SECONDS[unit])
@@ -78,6 +80,13 @@ def test_an_invalid_size_is_refused(written: Any) -> None:
 def test_an_invalid_duration_is_refused(written: Any) -> None:
     with pytest.raises(ValidationError, match="must be seconds, or a number with ms, s, m, h or d"):
         DURATION.validate_python(written)
+
+
+@pytest.mark.parametrize("written", ["36501d", "999999999d", 3_153_600_001, 1e300, math.inf, 10**400])
+def test_a_duration_after_which_there_is_no_date_is_refused(written: Any) -> None:
+    with pytest.raises(ValidationError, match='must be at most "36500d", a hundred years'):
+        DURATION.validate_python(written)
+    assert DURATION.validate_python("36500d") == 3_153_600_000
 
 
 @given(

@@ -64,6 +64,9 @@ _DURATION_UNITS: Final[Mapping[str, Fraction]] = {
     "h": Fraction(3600),
     "d": Fraction(86_400),
 }
+_MAX_DAYS: Final = 36_500
+"""A hundred years. The current time plus a much longer duration has no date."""
+
 _SIZE = re.compile(rf"{_NUMBER} *(b|kb|mb|gb|kib|mib|gib)?", re.ASCII | re.IGNORECASE)
 _SIZE_UNITS: Final[Mapping[str, int]] = {
     "": 1,
@@ -102,11 +105,15 @@ class _OrText:
 
 def _duration(value: Any) -> Any:
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return value
-    match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
-    if match is None:
-        raise ValueError('must be seconds, or a number with ms, s, m, h or d, such as "90s" or "24h"')
-    return float(Fraction(match[1]) * _DURATION_UNITS[match[2] or ""])
+        seconds = value
+    else:
+        match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+        if match is None:
+            raise ValueError('must be seconds, or a number with ms, s, m, h or d, such as "90s" or "24h"')
+        seconds = float(Fraction(match[1]) * _DURATION_UNITS[match[2] or ""])
+    if seconds > _MAX_DAYS * 86_400:
+        raise ValueError(f'must be at most "{_MAX_DAYS}d", a hundred years')
+    return seconds
 
 
 def _size(value: Any) -> Any:
@@ -254,7 +261,10 @@ def _folder(value: Path) -> Path:
 
 
 Duration = Annotated[float, BeforeValidator(_duration), _OrText(r"^\s*\d+(\.\d+)? *(ms|s|m|h|d)?\s*$")]
-"""A duration in seconds, written as a number or with a unit: `"500ms"`, `"90s"`, `"15m"`, `"24h"`, `"7d"`."""
+"""A duration in seconds, written as a number or with a unit: `"500ms"`, `"90s"`, `"15m"`, `"24h"`, `"7d"`.
+
+It is at most 36,500 days.
+"""
 
 Size = Annotated[int, BeforeValidator(_size), _OrText(r"^\s*\d+(\.\d+)? *([Bb]|[KkMmGg]([Ii])?[Bb])?\s*$")]
 """A size in bytes, written as a number or with a unit: `"64KiB"`, `"5GB"`."""
