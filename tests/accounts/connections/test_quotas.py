@@ -56,6 +56,12 @@ async def test_the_refusal_says_when_the_quota_resets(accounts: AccountServices,
     )
 
 
+@pytest.mark.parametrize("limit", [5_000_000_000, 10**20])
+async def test_a_quota_may_be_larger_than_any_count(accounts: AccountServices, user: User, limit: int) -> None:
+    assert [await taken(accounts, user, limit) for _ in range(2)] == [True, True]
+    assert await accounts.quotas.used(user.id) == {ARTICLES: 2}
+
+
 async def test_a_quota_may_be_zero(accounts: AccountServices, user: User) -> None:
     with pytest.raises(QuotaExceeded, match="includes no articles_created"):
         await accounts.quotas.take(user.id, ARTICLES, 0)

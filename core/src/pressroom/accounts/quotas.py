@@ -153,7 +153,8 @@ def shown(size: int) -> str:
     return f"{size} bytes"
 
 
-_NO_BOUND: Final = 2**31 - 1
+_MAX_COUNT: Final = 2**31 - 1
+"""The largest number that the column can hold."""
 
 
 class Quotas:
@@ -175,7 +176,7 @@ class Quotas:
         now = datetime.now(UTC)
         if limit is not None and limit <= 0:
             raise QuotaExceeded(f"the plan of this account includes no {quota}")
-        month, bound = month_of(now), _NO_BOUND if limit is None else limit
+        month, bound = month_of(now), _MAX_COUNT if limit is None else min(limit, _MAX_COUNT)
         statement: Any = postgresql.insert if self._database.dialect == "postgresql" else sqlite.insert
         counting = (
             statement(QuotaRow)
