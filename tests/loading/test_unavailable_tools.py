@@ -101,6 +101,14 @@ def test_an_mcp_name_without_effect_is_reported(tmp_path: Path, compile_with: Co
     assert compile_with(plugin, tools={"utter": {"enabled": False}}).catalog.warnings == ()
 
 
+def test_a_default_plan_that_nobody_defined_is_reported(compile_with: Compile) -> None:
+    plans = {"basic": {"tools": ["qr-code-generator"]}}
+    (warning,) = compile_with(accounts={"default_plan": "basci"}, plans=plans).catalog.warnings
+    assert "without [plans.basci], new accounts have every tool and no quotas; did you mean 'basic'?" in warning
+    assert compile_with(accounts={"default_plan": "basic"}, plans=plans).catalog.warnings == ()
+    assert compile_with(plans=plans).catalog.warnings == ()
+
+
 def test_explain_gives_the_operator_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = tmp_path / "pressroom.toml"
     config.write_text(f'[plugins.words]\n[storage]\npath = "{tmp_path / "data"}"\n')

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, create_model
 
 from pressroom.catalog.schema import file_schema, mcp_schema, output_schema, parameter_list
 from pressroom.catalog.tool import ANONYMOUS, Catalog, LimitRule, PlanTool, PlanView, PlanViews, Tool, needed_access
+from pressroom.config.account_models import AccountsSettings
 from pressroom.config.call_models import PlanSettings, ToolSettings
 from pressroom.config.models import Settings
 from pressroom.config.values import parse_rate
@@ -77,7 +78,11 @@ def compile_catalog(
         mcp_tools=MappingProxyType({tool.mcp_name: tool for tool in on.values() if tool.mcp_name}),
         plans=PlanViews({plan: _plan_view(plan, of_plan, on.values(), rules) for plan, of_plan in plans.items()}),
         unavailable=MappingProxyType({name: unavailable[name] for name in switched_on if name in unavailable}),
-        warnings=(*_unknown_names(settings, tools), *_without_effect(settings, limits, cache_rules)),
+        warnings=(
+            *_unknown_names(settings, tools),
+            *_undefined_default_plan(settings),
+            *_without_effect(settings, limits, cache_rules),
+        ),
     )
 
 
@@ -262,6 +267,15 @@ def _unknown_names(settings: Settings, tools: Mapping[str, Tool]) -> Iterator[st
         elif name not in known:
             yield f"{key}: {name!r} is an alias of {aliases[name]!r}"
     yield from _unknown_quotas(settings, {tool.quota for tool in tools.values() if tool.quota})
+
+
+def _undefined_default_plan(settings: Settings) -> Iterator[str]:
+    plan = settings.accounts.default_plan
+    if plan not in (*settings.plans, AccountsSettings.model_fields["default_plan"].default):
+        similar = nearest(plan, settings.plans)
+        yield f"accounts.default_plan: without [plans.{plan}], new accounts have every tool and no quotas" + (
+            f"; did you mean {similar!r}?" if similar else ""
+        )
 
 
 def _without_effect(
