@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import stat
 import subprocess
@@ -154,6 +155,21 @@ def test_a_bucket_is_reported_as_not_in_the_backup(make_place: MakePlace) -> Non
     assert "s3://my-bucket/pressroom" in result.stderr
     with tarfile.open(place.folder / "backup.tar") as tar:
         assert not any(name.startswith("data/files/") for name in tar.getnames())
+
+
+def test_what_is_no_backup_is_not_replaced_even_when_told(make_place: MakePlace) -> None:
+    place = make_place("sqlite")
+    with serve(place):
+        pass
+    before = place.contents()
+    for path in (place.data / "pressroom.sqlite", place.data / "secret.key"):
+        assert "is a part of the server's data" in place.refusal("backup", str(path), "--force")
+    assert place.contents() == before
+    # Devices, which root could replace, are recognised in the same way.
+    pipe = place.folder / "pipe"
+    os.mkfifo(pipe)
+    assert "pipe is not a file" in place.refusal("backup", str(pipe), "--force")
+    assert pipe.is_fifo()
 
 
 def test_existing_files_are_replaced_only_on_request(make_place: MakePlace, kind: str) -> None:

@@ -89,8 +89,23 @@ def _check_target(settings: Settings, target: Path, *, force: bool) -> None:
                 f"{target} is in a folder that is part of the backup",
                 hint="Name a destination outside of the data folder.",
             )
-    if target.exists() and not force:
+    if not target.exists():
+        return
+    if not target.is_file():
+        raise BackendError(f"{target} is not a file", hint="Name a new file, or a folder.")
+    if target.resolve() in _single_files(settings):
+        raise BackendError(f"{target} is a part of the server's data", hint="Name another destination.")
+    if not force:
         raise _exists(target)
+
+
+def _single_files(settings: Settings) -> list[Path]:
+    """Return the paths of the secret key and of the SQLite database."""
+    files = [settings.storage.path / SECRET_FILE]
+    database = SqlDatabase(settings)
+    if database.dialect == "sqlite":
+        files += [Path(f"{database.url.database}{suffix}") for suffix in ("", "-wal", "-shm")]
+    return [file.resolve() for file in files]
 
 
 def _exists(target: Path) -> BackendError:
