@@ -365,3 +365,34 @@ def test_a_path_of_the_wrong_type_is_explained_without_python_terms(tmp_path: Pa
     refused = run("config", "check", cwd=tmp_path)
     assert "storage.path: must be a path, as a string" in refused.stdout + refused.stderr
     assert "pathlib" not in refused.stdout + refused.stderr
+
+
+UNREADABLE = "x" * 300
+"""A name too long for the file system. Like a folder that a user may not enter, it fails at the first look."""
+
+
+@pytest.mark.parametrize(
+    ("variable", "check"),
+    [
+        ("PRESSROOM_STORAGE__PATH", "database"),
+        ("PRESSROOM_PLUGINS_DIR", "plugin plugins_dir"),
+        ("PRESSROOM_BRANDING__TEMPLATES", "templates"),
+        ("PRESSROOM_BRANDING__STYLESHEET", "templates"),
+    ],
+)
+def test_doctor_reports_what_it_cannot_look_at(variable: str, check: str, tmp_path: Path) -> None:
+    variables = {"PRESSROOM_STORAGE__PATH": str(tmp_path / "data"), variable: str(tmp_path / UNREADABLE)}
+    result = run("doctor", "--json", cwd=tmp_path, **variables)
+    problems = {row["check"]: row["message"] for row in json.loads(result.stdout)["checks"] if row["status"] != "ok"}
+    assert "File name too long" in problems[check]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("migrate", "--check"), ("backup", UNREADABLE), ("backup", f"{UNREADABLE}/backup.tar"), ("users", "list")],
+)
+def test_a_command_says_what_it_cannot_look_at(arguments: Sequence[str], tmp_path: Path) -> None:
+    path = "data" if arguments[0] == "backup" else UNREADABLE
+    result = run(*arguments, cwd=tmp_path, PRESSROOM_STORAGE__PATH=str(tmp_path / path))
+    assert result.returncode == 1
+    assert "File name too long" in result.stderr

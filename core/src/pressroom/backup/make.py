@@ -61,8 +61,9 @@ def make_backup(
     Raises `BackendError`.
     """
     now = datetime.now(UTC)
-    target = destination / f"pressroom-{now:%Y%m%dT%H%M%SZ}.tar" if destination.is_dir() else destination
-    _check_target(settings, target, force=force)
+    with disk_failures("the backup was not made", destination):
+        target = destination / f"pressroom-{now:%Y%m%dT%H%M%SZ}.tar" if destination.is_dir() else destination
+        _check_target(settings, target, force=force)
     with disk_failures("the backup was not made", target.parent):
         work_folder = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -142,5 +143,7 @@ def _of_pages(settings: Settings) -> Iterator[CheckResult]:
 def _read_with(path: Path) -> Iterator[Path]:
     """Yield a file or folder, and the files in it, up to `MAX_FILES`."""
     yield path
-    if path.is_dir():
+    with suppress(OSError):  # another check reports what cannot be read
+        if not path.is_dir():
+            return
         yield from islice((child for child in sorted(path.rglob("*")) if not child.is_symlink()), MAX_FILES)

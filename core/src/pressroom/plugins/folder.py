@@ -47,16 +47,16 @@ def discover_folder(settings: Settings) -> tuple[Candidate, ...]:
     if settings.plugins_dir is None:
         return ()
     folder = Path(os.path.abspath(settings.plugins_dir))  # noqa: PTH100 - symbolic links stay, as people named them
-    problem = _folder_problem(folder, settings.storage.path)
     files: list[Path] = []
-    if problem is None:
-        try:
+    try:
+        problem = _folder_problem(folder, settings.storage.path)
+        if problem is None:
             files = sorted(filter(_may_be_plugin, folder.iterdir()))
-        except OSError as error:
-            problem = (
-                f"the folder {folder} cannot be read: {error.strerror}",
-                "check that it is there, and its permissions",
-            )
+    except OSError as error:
+        problem = (
+            f"the folder {folder} cannot be read: {error.strerror}",
+            "check that it is there, and its permissions",
+        )
     if problem is not None:
         return (Candidate(FOLDER_ID, str(folder), "", "", problem=problem[0], hint=problem[1], folder=folder),)
     names = Counter(file.stem for file in files)

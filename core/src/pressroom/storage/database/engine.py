@@ -93,8 +93,17 @@ class SqlDatabase:
 
     @property
     def missing(self) -> bool:
-        """Whether the database is a file that does not exist yet; `open` creates it."""
-        return self.dialect == "sqlite" and not Path(str(self.url.database)).exists()
+        """Whether the database is a file that does not exist yet; `open` creates it.
+
+        A file that this user cannot see is not missing: `open` raises the reason.
+        """
+        if self.dialect != "sqlite":
+            return False
+        try:
+            Path(str(self.url.database)).stat()
+        except OSError as error:
+            return isinstance(error, FileNotFoundError)
+        return False
 
     async def open(self, *, restoring: bool = False) -> None:
         """Connect, after finishing an interrupted restore. Only the restore command itself sets `restoring`.
