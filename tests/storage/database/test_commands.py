@@ -178,6 +178,22 @@ def test_doctor_reports_jobs_that_no_active_plugin_runs(operator: Operator) -> N
     ]
 
 
+def test_doctor_reports_accounts_on_a_plan_that_is_not_defined(operator: Operator) -> None:
+    assert operator.run("migrate").returncode == 0
+    for name in ("ada", "bob"):
+        assert operator.run("users", "add", f"{name}@example.org").returncode == 0
+    operator.configure('[accounts]\ndefault_plan = "basic"\n[plans.basic]\n')
+    assert operator.run("users", "set-plan", "bob@example.org", "basic").returncode == 0
+    _, document = operator.json("doctor")
+    (warning,) = (row for row in document["checks"] if row["check"] == "accounts" and row["status"] == "warning")
+    assert warning["message"].startswith("the plan 'free' of 1 account is not defined")
+    assert "define [plans.free]" in warning["hint"]
+    operator.configure("")
+    assert operator.run("users", "set-plan", "bob@example.org", "free").returncode == 0
+    _, document = operator.json("doctor")
+    assert [row["status"] for row in document["checks"] if row["check"] == "accounts"] == ["ok"]
+
+
 def test_serve_requires_a_migrated_shared_database(operator: Operator) -> None:
     if operator.kind == "postgresql":
         refused = operator.run_forked("serve", "--port", "0")

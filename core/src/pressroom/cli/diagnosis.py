@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from pressroom.cli.row_checks import row_checks
 from pressroom.cli.weak_settings import weaknesses
 from pressroom.errors import BackendError, ConfigError, PressroomError
 from pressroom.gate import PluginFailed
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.host.server_status import RunningServer, running_servers
 from pressroom.host.stores import key_state, open_backends
-from pressroom.jobs.queries import jobs_of_other_kinds
 from pressroom.plugins.contributions import Contribution
 from pressroom.plugins.discovery import HOST_ID, PluginRecord
 from pressroom.plugins.gated import class_name
-from pressroom.sdk import API, Check, CheckResult, Job, SharedKeys, per_hour
+from pressroom.sdk import API, Check, CheckResult, SharedKeys, per_hour
 from pressroom.storage.data_folder import changeable_by_others, open_to_others
 from pressroom.storage.database import Migrator, SqlDatabase
 from pressroom.validation.echo import counted
@@ -270,11 +269,11 @@ async def _database(compiled: LoadedApp) -> list[tuple[str, CheckResult]]:
             for contribution in compiled.plugins.contributions.of(SharedKeys)
             if not unusable & {HOST_ID, contribution.plugin}
         ]
-        jobs = [] if HOST_ID in unusable else [("jobs", result) for result in await _jobs(database, compiled)]
+        rows = [] if HOST_ID in unusable else await row_checks(database, compiled)
     finally:
         await database.close()
     schemas = [(f"tables of {plugin}", result) for plugin, (result, _) in findings.items()]
-    return [("database", CheckResult("ok", database.name)), *schemas, *keys, *jobs]
+    return [("database", CheckResult("ok", database.name)), *schemas, *keys, *rows]
 
 
 async def _schema(migrator: Migrator, plugin: str) -> tuple[CheckResult, bool]:
@@ -304,40 +303,6 @@ async def _keys(database: SqlDatabase, contribution: Contribution[SharedKeys]) -
     if state.fits or database.embedded:
         return CheckResult("warning", state.problem, state.advice)
     return CheckResult("error", state.problem, state.advice)
-
-
-async def _jobs(database: SqlDatabase, compiled: LoadedApp) -> list[CheckResult]:
-    """Return a warning for each plugin whose jobs wait because no active plugin runs them."""
-    kinds = {contribution.record.kind for contribution in compiled.plugins.contributions.of(Job)}
-    try:
-        async with database.reading() as session:
-            counts = await jobs_of_other_kinds(session, kinds)
-    except BackendError as error:
-        return [CheckResult("error", error.message, error.hint)]
-    of_plugins: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for kind, number in counts.items():
-        of_plugins[kind.partition(".")[0]][kind] = number
-    records = {record.id: record for record in compiled.plugins.records}
-    return [_waiting(of_plugin, records.get(plugin)) for plugin, of_plugin in of_plugins.items()]
-
-
-def _waiting(jobs: Counter[str], record: PluginRecord | None) -> CheckResult:
-    """Return the warning about jobs, counted by kind, that wait for one plugin."""
-    unless = "unless another server runs them, or you no longer need them"
-    cannot_run, kinds = f"{counted(jobs.total(), 'job')} cannot run", ", ".join(jobs)
-    if record is None:
-        return CheckResult(
-            "warning", f"{cannot_run}: no active plugin runs {kinds}", f"install and enable the plugin, {unless}"
-        )
-    if record.status == "active":
-        message = f"{cannot_run}: {record.id} {record.version} does not run {kinds}"
-        return CheckResult("warning", message, f"install the version of {record.id} that queued them, {unless}")
-    message = f"{cannot_run}, since the plugin {record.id} is not active: {kinds}"
-    enabling = {
-        "available": f"add [plugins.{record.id}] to the configuration",
-        "disabled": record.hint or f"set enabled = true in [plugins.{record.id}]",
-    }
-    return CheckResult("warning", message, f"{enabling.get(record.status, 'fix the plugin')}, {unless}")
 
 
 async def _stores(compiled: LoadedApp) -> list[tuple[str, CheckResult]]:
