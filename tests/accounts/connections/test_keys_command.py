@@ -155,6 +155,13 @@ def test_an_invalid_access_is_refused(run: Run, arguments: tuple[str, ...]) -> N
     assert keys(run) == []
 
 
+def test_a_toolset_that_no_tool_has_is_refused(run: Run) -> None:
+    code, output, notes = run("keys", "create", EMAIL, "--name", "laptop", "--toolsets", "seo,corr")
+    assert (code, output) == (1, "")
+    assert "toolsets: there is no toolset 'corr'; did you mean core?" in notes
+    assert keys(run) == []
+
+
 def test_a_key_needs_a_name(run: Run) -> None:
     code, _, notes = run("keys", "create", EMAIL)
     assert code == 2

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pressroom.cli.lazy import LazyGroup
-from pressroom.cli.loading import account_of, with_accounts
+from pressroom.cli.loading import account_of, open_accounts, with_accounts
 from pressroom.cli.options import Invocation, command_options, common_options
-from pressroom.errors import NotFound
+from pressroom.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from pressroom.accounts.records import Connection, User
     from pressroom.accounts.service import AccountServices
+    from pressroom.catalog.tool import Catalog
     from pressroom.sdk.declaration import Access
 
 
@@ -41,15 +42,19 @@ def keys() -> None:
 @command_options
 def create(invocation: Invocation, email: str, name: str, access: Access, toolsets: str) -> None:
     """Create an API key and print it once: only its hash is stored."""
+    import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
+
     from pressroom.accounts.records import AccessChoice  # noqa: PLC0415 - only where a key is made
 
     toolset_names = frozenset(filter(None, (name.strip() for name in toolsets.split(","))))
 
-    async def make(accounts: AccountServices) -> tuple[User, Connection, str]:
-        user = await account_of(accounts, email)
-        return user, *await accounts.api_keys.create(user.id, name, AccessChoice(access, toolset_names or None))
+    async def make() -> tuple[User, Connection, str]:
+        async with open_accounts(invocation) as (compiled, _, accounts):
+            _check_toolsets(toolset_names, compiled.catalog)
+            user = await account_of(accounts, email)
+            return user, *await accounts.api_keys.create(user.id, name, AccessChoice(access, toolset_names or None))
 
-    user, connection, key = with_accounts(invocation, make)
+    user, connection, key = asyncio.run(make())
     if invocation.json:
         invocation.output.data({**as_data(connection), "email": user.email, "key": key})
         return
@@ -105,6 +110,18 @@ def revoke(invocation: Invocation, id_: str) -> None:
         invocation.output.data(as_data(connection))
     else:
         invocation.output.line(f"The key {connection.name!r} is revoked; a running server rejects it within 5 s.")
+
+
+def _check_toolsets(names: Iterable[str], catalog: Catalog) -> None:
+    """Check that the tools of active plugins have these toolsets. Raises `InvalidInput`."""
+    from pressroom.sdk.declaration import CORE  # noqa: PLC0415 - only where a key is made
+    from pressroom.validation.echo import nearest  # noqa: PLC0415
+
+    known = sorted({CORE}.union(*(tool.info.toolsets for tool in catalog.mcp_tools.values())))
+    for name in sorted(set(names).difference(known)):
+        similar = nearest(name, known)
+        suggestion = f"did you mean {similar}?" if similar else f"there are {', '.join(known)}"
+        raise InvalidInput("toolsets", f"there is no toolset {name!r}; {suggestion}")
 
 
 def as_data(connection: Connection) -> dict[str, Any]:
