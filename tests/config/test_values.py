@@ -213,6 +213,20 @@ def test_an_invalid_redis_url_is_refused_without_its_password(written: str) -> N
     assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.parametrize("path", ["", "/", "/0", "/15", "/1/", "?db=3"])
+def test_a_redis_url_may_name_a_database_by_its_number(path: str) -> None:
+    url = SecretStr(f"redis://localhost:6379{path}")
+    assert redis_url(url) is url
+    assert redis_url(SecretStr("unix:///run/redis.sock?db=1"))
+
+
+@pytest.mark.parametrize("path", ["/pressroom", "/l", "/0x1"])
+def test_a_redis_url_that_would_mean_database_0_is_refused(path: str) -> None:
+    with pytest.raises(ValueError, match="must end with the number of a database") as caught:
+        redis_url(SecretStr(f"redis://:hunter2@localhost:6379{path}"))
+    assert "hunter2" not in str(caught.value)
+
+
 def test_a_folder_may_begin_with_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/someone")
     assert str(TypeAdapter(Folder).validate_python("~/data")) == "/home/someone/data"

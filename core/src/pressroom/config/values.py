@@ -217,11 +217,14 @@ def redis_url(value: SecretStr) -> SecretStr:
     """Check a Redis URL and return it unchanged.
 
     Raises:
-        ValueError: The URL does not begin with `redis://`, `rediss://` or `unix://`.
+        ValueError: The URL does not begin with `redis://`, `rediss://` or `unix://`, or its database is not a number.
     """
     parts = _split(value.get_secret_value())
     if parts is None or parts.scheme not in ("redis", "rediss", "unix"):
         raise ValueError("must be a URL that begins with redis://, rediss:// or unix://")
+    if parts.scheme != "unix" and not re.fullmatch(r"/?\d*/?", parts.path, re.ASCII):
+        # The client would use database 0, which may belong to another application.
+        raise ValueError("must end with the number of a database, such as redis://127.0.0.1:6379/1")
     return value
 
 
