@@ -1,10 +1,13 @@
 """The image library and its uploads."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
+from pressroom_images.tables import UploadRow
 from selectolax.lexbor import LexborHTMLParser
+from sqlalchemy import update
 from support.tool_client import ToolClient
 
 from .providers import image_bytes
@@ -42,6 +45,31 @@ def test_a_link_works_once(ada: ToolClient) -> None:
     assert sorted(statuses) == [201, 404, 404, 404]
     assert httpx.get(link).status_code == 404
     assert len(ada.data("list_media")["media"]) == 1
+
+
+def test_an_image_that_is_not_uploaded_yet_is_not_unknown(ada: ToolClient, eve: ToolClient) -> None:
+    link = ada.data("create_upload_url", content_type="image/jpeg")
+    image = {"image_ref": link["media_id"], "alt_text": "Boats"}
+    refusal = ada.refusal("import_image", **image)
+    assert "nothing has been uploaded" in refusal
+    assert link["expires_at"][:10] in refusal
+    assert "no image" in eve.refusal("import_image", **image)
+
+    assert httpx.put(link["upload_url"], content=image_bytes(9, 9)).status_code == 201
+    assert ada.data("import_image", **image)["media"]["id"] == link["media_id"]
+
+
+def test_an_image_whose_link_has_expired_needs_a_new_one(ada: ToolClient) -> None:
+    link = ada.data("create_upload_url", content_type="image/jpeg")
+    database = ada.host.host.compiled.plugins.contexts["images"].services.database
+    expiry = update(UploadRow).where(UploadRow.media_id == link["media_id"])
+
+    async def expire() -> None:
+        async with database.writing() as session:
+            await session.execute(expiry.values(expires_at=datetime.now(UTC) - timedelta(hours=1)))
+
+    ada.host.run(expire())
+    assert "create_upload_url" in ada.refusal("import_image", image_ref=link["media_id"], alt_text="Boats")
 
 
 def test_a_refused_file_leaves_the_link_usable(ada: ToolClient) -> None:

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_images.config import ImagesConfig
 from pressroom_images.library.files import EXTENSIONS, InspectedImage
-from pressroom_images.tables import BytesRow, MediaRow, ThumbnailRow, UseRow
+from pressroom_images.tables import BytesRow, MediaRow, ThumbnailRow, UploadRow, UseRow
 
 Hosting = Literal["download", "hotlink", "either"]
 
@@ -101,11 +101,13 @@ class Library:
 
     async def get(self, user_id: str, media_id: str) -> Media:
         """Return an image. Raises `NotFound`."""
+        link = select(UploadRow.expires_at).where(UploadRow.user_id == user_id, UploadRow.media_id == as_id(media_id))
         async with self._database.reading() as session:
             row = await session.scalar(_one(user_id, media_id))
-        if row is None:
-            raise _unknown(media_id)
-        return media_of(row, self._base_url)
+            expires_at = await session.scalar(link.where(UploadRow.used_at.is_(None))) if row is None else None
+        if row is not None:
+            return media_of(row, self._base_url)
+        raise _unknown(media_id) if expires_at is None else _not_uploaded(media_id, expires_at)
 
     async def by_ref(self, user_id: str, ref: str) -> Media | None:
         """Return the image imported under a ref, or `None`."""
@@ -336,6 +338,17 @@ def _one(user_id: str, media_id: str) -> Select[Any]:
 
 def _unknown(media_id: str) -> NotFound:
     return NotFound(f"there is no image {media_id[:40]!r} in the library; list_media lists its images")
+
+
+def _not_uploaded(media_id: str, expires_at: datetime) -> NotFound:
+    if expires_at < datetime.now(UTC):
+        return NotFound(
+            f"nothing was uploaded as {media_id} before its upload link expired; make a new link with create_upload_url"
+        )
+    return NotFound(
+        f"nothing has been uploaded as {media_id} yet; ask the user to upload the image through its link, which works "
+        f"until {expires_at:%Y-%m-%d %H:%M}+00:00 (UTC), then repeat this call"
+    )
 
 
 def _filename(name: str, media_type: str) -> str:
