@@ -200,6 +200,20 @@ def test_an_image_no_longer_used_by_an_article_can_be_deleted(ada: ToolClient) -
         assert ada.data("delete_media", media_id=media_id, confirm=True) == {"deleted": True, "used_in": []}
 
 
+def test_an_image_that_was_placed_by_its_url_alone_is_used(ada: ToolClient) -> None:
+    first, second = upload(ada), upload(ada, image_bytes(9, 9))
+    urls = {entry["id"]: entry["url"] for entry in ada.data("list_media")["media"]}
+    article = ada.data("create_content", title="Tea", body=f"Tea.\n\n![A pot]({urls[first]})")["content_id"]
+    edit = {"find": "Tea.", "replace": f"Tea.\n\n![A cup]({urls[second]})"}
+    ada.data("update_content", content_id=article, expected_version=1, edits=[edit])
+
+    listed = ada.data("list_media", content_id=article)["media"]
+
+    assert {entry["id"]: entry["used_in"] for entry in listed} == {first: [article], second: [article]}
+    for media_id in (first, second):
+        assert ada.data("delete_media", media_id=media_id, confirm=True) == {"deleted": False, "used_in": [article]}
+
+
 def test_an_image_of_a_live_post_is_kept(ada: ToolClient) -> None:
     article = ada.data("create_content", title="Tea", body="Tea.")["content_id"]
     site = ada.data("connect_website", platform="builtin", name="Tea")["website_id"]

@@ -100,7 +100,7 @@ def pressroom_checks(plugin: PluginContext[ImagesConfig]) -> Iterable[Check]:
 @hookimpl
 def pressroom_media_libraries(plugin: PluginContext[ImagesConfig]) -> Iterable[Any]:
     """Register the library for publishing."""
-    from pressroom_content.contract import MediaChoice, MediaFile, MediaLibrary  # noqa: PLC0415
+    from pressroom_content.contract import MediaChoice, MediaFile, MediaLibrary, content_services  # noqa: PLC0415
 
     from pressroom_images.library.store import Library  # noqa: PLC0415
     from pressroom_images.pages import THUMBNAILS, root_of  # noqa: PLC0415
@@ -123,7 +123,9 @@ def pressroom_media_libraries(plugin: PluginContext[ImagesConfig]) -> Iterable[A
 
     async def used(_asking: PluginContext, user_id: str, media_id: str, content_id: str) -> None:
         media = await Library(plugin).get(user_id, media_id)
-        await Library(plugin).use(media.id, content_id, "featured")
+        article = await content_services(plugin).articles.get(user_id, content_id)
+        role = "featured" if article.featured_media_id == media.id else "inline"
+        await Library(plugin).use(media.id, article.id, role)
 
     return [MediaLibrary("library", read, recent, used)]
 

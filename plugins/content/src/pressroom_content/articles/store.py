@@ -27,6 +27,7 @@ from pressroom_content.articles.fields import (
 )
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import Score
+from pressroom_content.publishing.images import note_images
 from pressroom_content.records import Article, ArticleStatus
 from pressroom_content.tables import ArticleRow
 from pressroom_content.text_index import corpus
@@ -101,7 +102,9 @@ class Articles:
                     await corpus.add(session, user_id, row.id, analysis.fingerprint)
                     if also is not None:
                         await also(session, article_of(row))
-                return await self._creation_result(article_of(row), provisional, analysis)
+                article = article_of(row)
+                await note_images(self._plugin, article)
+                return await self._creation_result(article, provisional, analysis)
             except IntegrityError:
                 # A concurrent request took the slug, or had the same request id.
                 earlier = await self._created_earlier(user_id, request_id, draft) if request_id is not None else None
@@ -182,7 +185,10 @@ class Articles:
                     await corpus.remember(session, article.user_id, article.id, analysis.fingerprint)
         except IntegrityError:
             raise InvalidInput("fields.slug", "was taken by another article just now; choose another one") from None
-        return ArticleUpdate(article_of(row), changed, analysis.score, delta)
+        written = article_of(row)
+        if {"body", "featured_media_id"}.intersection(changed):
+            await note_images(self._plugin, written)
+        return ArticleUpdate(written, changed, analysis.score, delta)
 
     async def set_status(
         self, user_id: str, content_id: str, status: ArticleStatus, published_at: datetime | None = None

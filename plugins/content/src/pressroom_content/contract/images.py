@@ -148,8 +148,8 @@ class MediaLibrary:
     and `BackendError` if the file cannot be read at the moment.
 
     With `recent`, users can choose featured images in the editor. It takes the account's id and a number, and returns
-    at most this many of the account's images, newest first. `used` takes the account, the image, and the article for
-    which the image was chosen.
+    at most this many of the account's images, newest first. `used` takes the ids of an account, an image and an
+    article. It is called after an article with the image was stored, possibly again, and may raise `NotFound`.
     """
 
     name: str

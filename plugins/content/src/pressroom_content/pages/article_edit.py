@@ -158,7 +158,6 @@ class EditPages:
             )
             if created.repeated:
                 is_free()
-        await self._note_image(request.subject, created.article, changes)
         return await self._done(request.subject, created.article, typed, "created")
 
     async def _save(
@@ -171,7 +170,6 @@ class EditPages:
         updated = await Articles(self._plugin).update(
             request.subject, article.id, expected, changes=changes, origin=origin_of(request)
         )
-        await self._note_image(request.subject, updated.article, changes)
         return await self._done(request.subject, updated.article, typed, "saved" if updated.changed else "same")
 
     async def _done(self, user_id: str, article: Article, typed: Mapping[str, str], done: str) -> HttpResponse:
@@ -199,16 +197,6 @@ class EditPages:
                     continue
                 return
             raise FormErrors({"featured_media_id": "is no longer in your media library; choose another one"})
-
-    async def _note_image(self, user_id: str, article: Article, changes: Mapping[str, Any]) -> None:
-        """Notify the libraries of the chosen image, so that they show where it is used."""
-        if media_id := changes.get("featured_media_id"):
-            for _, library in media_libraries(self._plugin):
-                if library.used is not None:
-                    try:
-                        await library.used(self._plugin, user_id, media_id, article.id)
-                    except NotFound:
-                        continue
 
     async def _conflict(
         self, request: HttpRequest, id_: str, form: ArticleForm, base: ArticleForm, typed: Mapping[str, str]

@@ -1,17 +1,21 @@
-"""The images of an article on their way to a website: their IDs, hosting, captions and credits."""
+"""The images of an article, in their libraries and on their way to a website: IDs, hosting, captions and credits."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import islice
 from typing import Final, Literal
 
 import nh3
+import structlog
 from pressroom.sdk import BackendError, NotFound, PluginContext
 
 from pressroom_content.contract import Article, MediaFile, MediaLibrary, RemoteMedia, SiteUnavailable, media_libraries
+
+log = structlog.get_logger()
 
 MAX_IMAGES: Final = 100
 """The maximum number of images that are sent with one article."""
@@ -75,9 +79,28 @@ def inline_ids(html: str) -> Sequence[str]:
     return list(dict.fromkeys(identifiers))
 
 
-def ids_of(article: Article) -> frozenset[str]:
-    """Return the IDs that may refer to images of an article."""
-    return frozenset(filter(None, [article.featured_media_id, *_ID.findall(article.body)]))
+def ids_of(article: Article) -> Collection[str]:
+    """Return the IDs that may refer to images of an article, without duplicates, the featured image first."""
+    return dict.fromkeys(filter(None, [article.featured_media_id, *_ID.findall(article.body)])).keys()
+
+
+async def note_images(plugin: PluginContext, article: Article) -> None:
+    """Notify the media libraries of the images that a stored article has, so that they keep them."""
+    media_ids = list(islice(ids_of(article), MAX_IMAGES))
+    if not media_ids:
+        return
+    for name, used in [(library.name, library.used) for _, library in media_libraries(plugin)]:
+        if used is None:
+            continue
+        for media_id in media_ids:
+            try:
+                await used(plugin, article.user_id, media_id, article.id)
+            except NotFound:
+                continue
+            except Exception:
+                # The library belongs to another plugin. The article is stored, so the call must not fail.
+                log.exception("a media library could not note an image", library=name, image=media_id)
+                break
 
 
 async def read_images(

@@ -230,8 +230,6 @@ async def set_featured(call: Call, content_id: str, media_id: str, alt_text: str
     if article.status == "trashed":
         raise InvalidInput("content_id", "is in the trash; bring it back with restore_content first")
     changes = {"featured_media_id": media.id, "featured_alt": alt_text or media.alt_text}
-    written = article
-    if (article.featured_media_id, article.featured_alt) != tuple(changes.values()):
-        written = await articles.change(article, changes, origin=call.caller.connection_name)
-    await Library(plugin_of(call)).use(media.id, article.id, "featured")
-    return written
+    if (article.featured_media_id, article.featured_alt) == tuple(changes.values()):
+        return article
+    return await articles.change(article, changes, origin=call.caller.connection_name)
