@@ -190,13 +190,6 @@ class Articles:
             await note_images(self._plugin, written)
         return ArticleUpdate(written, changed, analysis.score, delta)
 
-    async def set_status(
-        self, user_id: str, content_id: str, status: ArticleStatus, published_at: datetime | None = None
-    ) -> None:
-        """Call `note_status` in a separate transaction. Raises `NotFound`."""
-        async with self._database.writing() as session:
-            await note_status(session, user_id, content_id, status, published_at)
-
     async def rescore(self, user_id: str, content_id: str) -> None:
         """Score an article again after its context changed, such as where it is published."""
         await self.rescored(await self.get(user_id, content_id))

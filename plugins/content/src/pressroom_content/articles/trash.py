@@ -17,7 +17,8 @@ from pressroom_content.articles.store import Articles, owned
 from pressroom_content.config import ContentConfig
 from pressroom_content.publishing.operations import unpublish as unpublish_post
 from pressroom_content.publishing.publications import Publications
-from pressroom_content.records import Article, ArticleStatus, Publication
+from pressroom_content.publishing.store import article_status
+from pressroom_content.records import Article, Publication
 from pressroom_content.tables import ArticleRow, ExportRow, PublicationRow
 from pressroom_content.text_index import corpus
 
@@ -92,7 +93,7 @@ async def restore(
     if older.status == "trashed":
         async with plugin.services.database.writing() as session:
             row = await owned(session, user_id, content_id)
-            status = await _status_of(session, row.id)
+            status = await article_status(session, row.id)
             conditions = (ArticleRow.id == row.id, ArticleRow.status == "trashed")
             await session.execute(update(ArticleRow).where(*conditions).values(status=status, trashed_at=None))
     newest = await articles.get(user_id, content_id)
@@ -198,11 +199,3 @@ async def _refuse_waiting(session: AsyncSession, article_id: str) -> None:
             f"has a publication that is {status}; cancel it with unpublish_content, wait until it has ended, or set "
             "unpublish to true",
         )
-
-
-async def _status_of(session: AsyncSession, article_id: str) -> ArticleStatus:
-    statement = select(PublicationRow.status).where(PublicationRow.article_id == article_id)
-    statuses = set(await session.scalars(statement))
-    if "published" in statuses:
-        return "published"
-    return "scheduled" if "scheduled" in statuses else "draft"

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from pressroom.sdk import InvalidInput, LeaseLost, LockTaken, PluginContext
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.articles.store import Articles
+from pressroom_content.articles.store import Articles, note_status
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import (
     RecallingSite,
@@ -27,7 +27,7 @@ from pressroom_content.publishing.posts import Manuscript, removals
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.publish_requests import PublicationStart, PublishRequest
 from pressroom_content.publishing.site_resources import author_warnings, drop_uses, remove_unused
-from pressroom_content.publishing.store import LeasedPublication, lock_of, owned, steps_of
+from pressroom_content.publishing.store import LeasedPublication, article_status, lock_of, owned, steps_of
 from pressroom_content.publishing.verifying import RemoteState, look
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.websites.store import Websites
@@ -200,10 +200,8 @@ async def unpublish(
         await leased.save(*([forget] if forgets else []), **values)
         if site is not None:
             await remove_unused(site, unused)
-    publications = Publications(plugin)
-    publication = await publications.get(user_id, publication_id)
-    if not await publications.is_live_elsewhere(publication):
-        await Articles(plugin).set_status(user_id, publication.article_id, "draft")
+    publication = await Publications(plugin).get(user_id, publication_id)
+    await _note_status(plugin, publication)
     await Articles(plugin).rescore(user_id, publication.article_id)
     return UnpublishedPost(publication, state)
 
@@ -236,9 +234,15 @@ async def cancel(plugin: PluginContext[ContentConfig], user_id: str, publication
         status = "draft" if exists else "unpublished"
         await leased.save(status=status, mode="draft", publish_at=None, due_at=None, error="")
     publication = await Publications(plugin).get(user_id, publication_id)
-    if not await Publications(plugin).is_live_elsewhere(publication):
-        await Articles(plugin).set_status(user_id, publication.article_id, "draft")
+    await _note_status(plugin, publication)
     return publication
+
+
+async def _note_status(plugin: PluginContext[ContentConfig], publication: Publication) -> None:
+    """Give the article of a publication the status that follows from all its publications."""
+    async with plugin.services.database.writing() as session:
+        status = await article_status(session, publication.article_id)
+        await note_status(session, publication.user_id, publication.article_id, status)
 
 
 @asynccontextmanager

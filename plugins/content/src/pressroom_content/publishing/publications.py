@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, PluginContext
-from sqlalchemy import ColumnElement, Select, or_, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -30,6 +30,7 @@ from pressroom_content.publishing.publish_requests import (
 )
 from pressroom_content.publishing.store import (
     PublicationStep,
+    article_status,
     begin_attempt,
     listening,
     now_of,
@@ -204,7 +205,7 @@ class Publications:
                     website, _ = await Websites(self._plugin).sealed(session, user_id, website_id)
                     result = await self._begin(session, article, website, request)
                     if result.started and result.publication.mode == "schedule":
-                        await note_status(session, user_id, article.id, "scheduled")
+                        await note_status(session, user_id, article.id, await article_status(session, article.id))
                     return result
             except IntegrityError:  # created concurrently by another request
                 continue
@@ -310,16 +311,6 @@ class Publications:
         with session.no_autoflush:  # the row is written once, with its job
             row.job_id = await work_on(self._plugin, session, row.id, row.user_id, now)
         await begin_attempt(session, row, resume=resume)
-
-    async def is_live_elsewhere(self, publication: Publication) -> bool:
-        """Check whether the article is published or scheduled on another website."""
-        query = select(PublicationRow.id).where(
-            PublicationRow.article_id == publication.article_id,
-            PublicationRow.id != publication.id,
-            or_(PublicationRow.status == "published", PublicationRow.status == "scheduled"),
-        )
-        async with self._database.reading() as session:
-            return await session.scalar(query.limit(1)) is not None
 
 
 def _of_status(status: str) -> ColumnElement[bool]:

@@ -16,10 +16,11 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from pressroom.columns import Timestamp, as_id
 from pressroom.sdk import Database, Lease, NotFound, PluginContext
-from sqlalchemy import CursorResult, delete, func, literal, select, update
+from sqlalchemy import CursorResult, and_, delete, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.records import Publication, PublicationStatus
+from pressroom_content.publishing.publish_requests import UNDER_WAY
+from pressroom_content.records import ArticleStatus, Publication, PublicationStatus
 from pressroom_content.tables import PublicationRow, StepRow
 
 _waiting: dict[tuple[int, str], set[asyncio.Event]] = {}
@@ -55,6 +56,9 @@ MAX_EXTERNAL_ID_LENGTH: Final = 200
 
 STEPS: Final = ("terms", "media", "draft", "read_back", "live", "verify")
 """The steps of a publication, in order."""
+
+_UNFINISHED: Final = (*UNDER_WAY, "failed")
+"""Statuses of publications whose post may still be in the state before the request."""
 
 StepState = Literal["pending", "running", "done", "failed", "unknown"]
 
@@ -207,6 +211,25 @@ async def owned(session: AsyncSession, user_id: str, publication_id: str, *, loc
             f"this account has no publication {publication_id[:64]!r}; list_publications shows the ones that it has"
         )
     return row
+
+
+async def article_status(session: AsyncSession, article_id: str) -> ArticleStatus:
+    """Return the status that an article outside the trash has because of its publications."""
+    live_step = and_(StepRow.publication_id == PublicationRow.id, StepRow.name == "live")
+    query = select(PublicationRow, StepRow.detail).outerjoin(StepRow, live_step)
+    rows = (await session.execute(query.where(PublicationRow.article_id == article_id))).all()
+    if any(_is_live(row, detail or {}) for row, detail in rows):
+        return "published"
+    waits = any(row.status == "scheduled" or (row.status in UNDER_WAY and row.mode == "schedule") for row, _ in rows)
+    return "scheduled" if waits else "draft"
+
+
+def _is_live(row: PublicationRow, live_detail: Mapping[str, Any]) -> bool:
+    """Check whether a post is live. It stays so while an update of it is in progress, and after one that failed."""
+    if row.status not in _UNFINISHED or row.published_at is None or row.mode == "draft":
+        return row.status == "published"
+    is_due = row.mode != "schedule" or row.publish_at is None or row.publish_at <= datetime.now(UTC)
+    return is_due and "taken_down" not in live_detail
 
 
 def record(row: PublicationRow) -> Publication:
