@@ -112,3 +112,20 @@ async def test_posts_of_built_in_sites_are_found_by_their_terms_after_the_upgrad
         terms = await session.execute(text("SELECT kind, slug, name FROM content_builtin_terms ORDER BY kind"))
         assert [tuple(row) for row in terms] == [("author", "ada-lovelace", "Ada Lovelace"), ("tag", "mull", "Müll")]
         assert await session.scalar(text("SELECT kind FROM content_builtin_posts")) == "post"
+
+
+async def test_turkish_words_are_found_after_the_upgrade(empty_database: SqlDatabase) -> None:
+    migrator = Migrator(empty_database, [PLUGIN])
+    await migrator.migrate()
+    await downgrade(empty_database, *PLUGIN, "0011")
+    stored = [("i\u0307stanbul", 2, True), ("istanbul", 3, False), ("iş\u0131k", 1, False), ("işik", 1, False)]
+    stored += [("\u0131ş\u0131k", 4, True), ("tea", 5, False)]
+    adding = "INSERT INTO content_words (user_id, stem, document_id, count, in_title) VALUES ('u_1', :a, 'a_1', :b, :c)"
+    async with empty_database.writing() as session:
+        for stem, count, in_title in stored:
+            await session.execute(text(adding), {"a": stem, "b": count, "c": in_title})
+    await migrator.migrate()
+    async with empty_database.reading() as session:
+        words = await session.execute(text("SELECT stem, count, in_title FROM content_words ORDER BY count"))
+        expected = [("istanbul", 5, True), ("işik", 6, True), ("tea", 5, False)]
+        assert sorted(tuple(row) for row in words) == sorted(expected)

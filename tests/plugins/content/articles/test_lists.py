@@ -48,6 +48,13 @@ def test_a_search_works_in_other_languages(
     assert titles(ada, query=title) == [title]
 
 
+@pytest.mark.parametrize("query", ["istanbul", "İSTANBUL", "I\u0307stanbul", "ISTANBUL", "IŞIK", "\u0131ş\u0131k"])
+def test_a_search_with_turkish_letters(ada: Client, make: Make, query: str) -> None:
+    make("English", "Other words.")
+    make("İstanbul", "I\u015f\u0131k.", language="tr")
+    assert titles(ada, query=query) == ["İstanbul"]
+
+
 def test_a_search_for_common_words_matches_titles(ada: Client, make: Make) -> None:
     make("To be or not to be", "A play.")
     make("Other", "To be or not to be.")

@@ -38,17 +38,24 @@ def language_of(tag: str) -> str:
 
 
 def normalised(word: str) -> str:
-    """Return a word in the form for comparisons: NFKC, case-folded, straight apostrophes, without a final 's."""
-    return unicodedata.normalize("NFKC", word).casefold().replace("\u2019", "'").removesuffix("'s")
+    """Return a word in the form for comparisons: NFKC, case-folded, straight apostrophes, without a final 's.
+
+    The Turkish `İ` becomes a plain `i`; case folding alone would keep its dot as a separate character.
+    """
+    plain = unicodedata.normalize("NFKC", word).replace("İ", "i").casefold()
+    return plain.replace("\u2019", "'").removesuffix("'s")
 
 
 @lru_cache(maxsize=200_000)
 def stem_of(word: str, language: str) -> str:
-    """Return the stem of a word, or the normalised word if the language has no stemmer."""
+    """Return the stem of a word, or the normalised word if the language has no stemmer.
+
+    It has `i` for the Turkish dotless i, since the case of a Turkish `I` can only be guessed.
+    """
     plain = normalised(word)
-    if language in _AS_WRITTEN or len(plain) > MAX_STEM_LENGTH:
-        return plain[:MAX_STEM_LENGTH]
-    return (snowball(plain, language) or plain)[:MAX_STEM_LENGTH]
+    as_written = language in _AS_WRITTEN or len(plain) > MAX_STEM_LENGTH
+    stem = plain if as_written else snowball(plain, language) or plain
+    return stem.replace("\u0131", "i")[:MAX_STEM_LENGTH]
 
 
 def stems_of(text: str, language: str) -> Iterator[str]:
