@@ -1,10 +1,12 @@
 """The image library and its uploads."""
 
+import io
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
+from PIL import Image
 from pressroom_images.tables import UploadRow
 from selectolax.lexbor import LexborHTMLParser
 from sqlalchemy import update
@@ -155,6 +157,23 @@ def test_a_caption_is_below_the_image_on_the_site(ada: ToolClient) -> None:
     captions = [node.text() for node in page.css("figure > img + figcaption")]
     assert captions == ["Two <boats> & a lake"] * 2
     assert published["warnings"] == []
+
+
+def test_a_photo_of_a_camera_that_appends_further_images_is_a_jpeg(ada: ToolClient) -> None:
+    website = ada.data("connect_website", platform="builtin", name="A blog with photos")["website_id"]
+    photo, buffer = Image.effect_noise((1000, 400), 50).convert("RGB"), io.BytesIO()
+    photo.save(buffer, "MPO", save_all=True, append_images=[photo.resize((120, 48))], quality=75)
+    media_id = upload(ada, photo_bytes := buffer.getvalue())
+    [media] = ada.data("list_media")["media"]
+    assert (media["media_type"], media["width"], media["height"]) == ("image/jpeg", 1000, 400)
+    assert httpx.get(media["url"]).content == photo_bytes
+    article = ada.data("create_content", title="Boats", body=f"![Boats]({media['url']})")["content_id"]
+    ada.data("import_image", image_ref=media_id, alt_text="Boats")
+
+    published = ada.data("publish_content", content_id=article, website_id=website)
+
+    [shown] = LexborHTMLParser(httpx.get(published["url"]).text).css("article img")
+    assert "480w" in (shown.attributes["srcset"] or "")
 
 
 def test_an_image_of_another_account_is_not_found(ada: ToolClient, eve: ToolClient) -> None:

@@ -64,7 +64,9 @@ def make_variants(content: bytes) -> Sequence[tuple[int, int, bytes]]:
     from PIL import Image, ImageOps  # noqa: PLC0415 - Pillow is loaded only in the worker
 
     with Image.open(io.BytesIO(content), formats=_FORMATS) as opened:
-        if getattr(opened, "is_animated", False) or opened.width * opened.height > _MAX_PIXELS:
+        # Pillow calls a JPEG with further images, such as a gain map, MPO. It is not an animation.
+        is_animated = opened.format != "MPO" and getattr(opened, "is_animated", False)
+        if is_animated or opened.width * opened.height > _MAX_PIXELS:
             return []
         upright = ImageOps.exif_transpose(opened)
         image = upright.convert("RGBA" if upright.has_transparency_data else "RGB")

@@ -167,4 +167,6 @@ def inspect(content: bytes, max_bytes: int) -> InspectedImage:
         raise InvalidInput("", "the image is damaged: it cannot be read to its end") from None
     if width * height > MAX_PIXELS:
         raise InvalidInput("", f"the image has {width} x {height} pixels; at most {MAX_PIXELS:,} are allowed")
-    return InspectedImage(MEDIA_TYPES[image.format or ""], width, height, content)
+    # Pillow calls a JPEG with further images, such as the gain map of a camera, MPO.
+    media_type = MEDIA_TYPES["JPEG" if image.format == "MPO" else image.format or ""]
+    return InspectedImage(media_type, width, height, content)
