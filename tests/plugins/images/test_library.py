@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
-from PIL import Image
+from PIL import ExifTags, Image
 from pressroom_images.tables import UploadRow
 from selectolax.lexbor import LexborHTMLParser
 from sqlalchemy import update
@@ -174,6 +174,15 @@ def test_a_photo_of_a_camera_that_appends_further_images_is_a_jpeg(ada: ToolClie
 
     [shown] = LexborHTMLParser(httpx.get(published["url"]).text).css("article img")
     assert "480w" in (shown.attributes["srcset"] or "")
+
+
+def test_an_upright_photo_has_its_size_as_it_is_shown(ada: ToolClient) -> None:
+    exif, buffer = Image.Exif(), io.BytesIO()
+    exif[ExifTags.Base.Orientation] = 6
+    Image.new("RGB", (400, 300), "green").save(buffer, "JPEG", exif=exif)
+    media_id = upload(ada, buffer.getvalue())
+    [media] = ada.data("list_media")["media"]
+    assert (media["id"], media["width"], media["height"]) == (media_id, 300, 400)
 
 
 def test_an_image_of_another_account_is_not_found(ada: ToolClient, eve: ToolClient) -> None:

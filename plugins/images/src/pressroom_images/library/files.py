@@ -7,7 +7,7 @@ import io
 from dataclasses import dataclass
 from typing import Final
 
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 from pressroom.columns import as_id
 from pressroom.sdk import CallError, InvalidInput, NotFound, PluginContext
 from sqlalchemy import select
@@ -128,6 +128,9 @@ ANY_KIND: Final = "JPEG, PNG, GIF, WebP or AVIF"
 
 MAX_PIXELS: Final = 60_000_000
 
+_TURNED: Final = (5, 6, 7, 8)
+"""Values of the EXIF orientation that swap width and height."""
+
 
 def size_of(byte_count: int) -> str:
     """Format a number of bytes, such as `10 MiB`."""
@@ -136,12 +139,20 @@ def size_of(byte_count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class InspectedImage:
-    """A validated image file; `width` and `height` are in pixels."""
+    """A validated image file; `width` and `height` are in pixels, as browsers show it."""
 
     media_type: str
     width: int
     height: int
     content: bytes
+
+
+def _is_turned(image: Image.Image) -> bool:
+    """Return whether the metadata turns an image by 90 degrees, as a phone writes it for an upright photo."""
+    try:
+        return image.getexif().get(ExifTags.Base.Orientation) in _TURNED
+    except Exception:  # noqa: BLE001 - anything can be raised for damaged metadata, which browsers ignore
+        return False
 
 
 def inspect(content: bytes, max_bytes: int) -> InspectedImage:
@@ -157,6 +168,8 @@ def inspect(content: bytes, max_bytes: int) -> InspectedImage:
             width, height = image.size
             if width * height <= MAX_PIXELS:
                 image.load()
+            if _is_turned(image):
+                width, height = height, width
     except UnidentifiedImageError:
         raise InvalidInput("", f"that file is not a {ANY_KIND} image") from None
     except Image.DecompressionBombError:
