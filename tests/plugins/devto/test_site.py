@@ -200,6 +200,16 @@ def test_tags_are_what_dev_takes(names: list[str]) -> None:
     assert all(tag.isalnum() and len(tag) <= 30 for tag in made)
 
 
+async def test_programming_languages_keep_their_own_tags(site: Site) -> None:
+    post = a_post(tags=("C", "C++", "C#", "#webdev"))
+    read = await site.read((await site.create(post)).id)
+    assert read.fields["tags"] == ("c", "cpp", "csharp", "webdev")
+    assert differences(post, read) == []
+    assert differences(post, replace(read, fields={**read.fields, "tags": ("c",)})) == [
+        "the site dropped the tags C++, C#, #webdev"
+    ]
+
+
 @given(st.text(max_size=200))
 def test_a_marker_survives_any_body(body: str) -> None:
     assert marker_of(with_marker(body, "p_abc123")) == "p_abc123"

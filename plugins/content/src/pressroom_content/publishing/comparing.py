@@ -42,6 +42,8 @@ _IMAGE_TEXTS: Final = frozenset({"featured_alt", "featured_caption"})
 _REPORTED_LATER: Final = (frozenset({"featured"}), _IMAGE_TEXTS)
 """Fields of images that some connectors began to report later than authors."""
 
+_PLUS_PLUS = re.compile(r"(?<=\w)\+\+(?!\w)")
+_SHARP = re.compile(r"(?<=\w)#(?!\w)")
 _PLURALS: Final = ("tags", "categories")
 _MAX_PASSAGES: Final = 2000
 _MAX_SHOWN: Final = 3
@@ -309,8 +311,11 @@ def _in_lists(post: Post, remote: RemotePost) -> Iterator[str]:
 
 
 def without_spaces(name: str) -> str:
-    """Return the name of a term in the form used for comparison: some platforms remove spaces from tags."""
-    return plain(name).replace(" ", "")
+    """Return the name of a term in the form used for comparison: some platforms remove spaces from tags.
+
+    C++ and C# are spelled as on platforms whose tags have only letters: otherwise, both would be the same as C.
+    """
+    return plain(_PLUS_PLUS.sub("pp", _SHARP.sub("sharp", name))).replace(" ", "")
 
 
 def _count(html: str, tag: str) -> int:
