@@ -125,3 +125,14 @@ async def test_an_error_after_a_handled_one_has_no_context() -> None:
     with pytest.raises(ValueError, match="another one") as raised:
         await within(1, stumbling())
     assert raised.value.__context__ is None
+
+
+@pytest.mark.parametrize("pauses", [0, 1])
+async def test_a_generator_exit_of_its_own_does_not_end_the_caller(pauses: int) -> None:
+    async def closing() -> None:
+        for _ in range(pauses):
+            await asyncio.sleep(0)
+        raise GeneratorExit
+
+    with pytest.raises(RuntimeError, match="GeneratorExit"):
+        await within(1, closing())

@@ -18,7 +18,7 @@ from pressroom.testing.plugin import settings_for_test
 from support.installing import on_path
 from support.plugin_source import SOUND, install_plugin
 
-FAULTS: Final = ("hang", "stubborn", "panic", "exit", "interrupt", "cancel", "error")
+FAULTS: Final = ("hang", "stubborn", "panic", "exit", "close", "interrupt", "cancel", "error")
 
 SOURCE: Final = '''
 import asyncio
@@ -48,6 +48,7 @@ def raise_it(name):
     match name:
         case "panic": raise Panic("no way")
         case "exit": raise SystemExit(3)
+        case "close": raise GeneratorExit
         case "interrupt": raise KeyboardInterrupt
         case "cancel": raise asyncio.CancelledError
         case "error": raise ValueError("no way")
@@ -181,8 +182,19 @@ def threaded(params: DrawParams, call: Call) -> Artifact:
         fields["warnings"] = {"text": "one", "numbers": (1,)}[params.fault]
     return Artifact(media_type="text/plain", **fields)
 
+async def prepare(params, call):
+    await fault(params.fault)
+
+@generator(
+    slug="prepared", name="Prepared", summary="Fails.", rate_limit=per_hour(1000), produces=("text/plain",), timeout=1,
+    prepare=prepare, executor="thread", examples=(Example("Nothing", {"fault": "none"}),),
+)
+def prepared(params: DrawParams, call: Call) -> Artifact:
+    """Fails before it runs."""
+    return Artifact(b"fine", "text/plain")
+
 @hookimpl
-def pressroom_generators(): return [shout, threaded]
+def pressroom_generators(): return [shout, threaded, prepared]
 
 async def work(run):
     match run.payload["fault"]:
@@ -251,6 +263,7 @@ _RAISED: Final = ("panic", "exit", "interrupt", "cancel", "error")
 _WORDS: Final = {
     "panic": "Panic: no way",
     "exit": "SystemExit: 3",
+    "close": "GeneratorExit",
     "interrupt": "KeyboardInterrupt",
     "cancel": "CancelledError",
     "error": "ValueError: no way",
@@ -299,7 +312,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faulty]:
     config = {
         "plugins": {"own": {}, "sound": {}},
         "cache": {"backend": "own"},
-        "tools": {name: {"rate_limit": "100000/hour"} for name in ("own", "sound", "threaded")},
+        "tools": {name: {"rate_limit": "100000/hour"} for name in ("own", "sound", "threaded", "prepared")},
         "builtin_plugins": False,
     }
     with pytest.MonkeyPatch.context() as patch, on_path(folder / "site"):
@@ -409,6 +422,12 @@ def _generator(faulty: Faulty, name: str) -> None:
     assert response.status_code == 500
 
 
+def _prepare(faulty: Faulty, name: str) -> None:
+    response = httpx.post(f"{faulty.host.url}/tools/prepared/api/generate", json={"fault": name}, timeout=30)
+    assert response.status_code == (503 if name in ("hang", "stubborn") else 500)
+    assert response.json()["error"]["message"].startswith("prepared ")
+
+
 def _job(faulty: Faulty, name: str) -> None:
     jobs = faulty.host.host.jobs
     job = faulty.host.run(jobs.enqueue("own", {"fault": name}))
@@ -471,6 +490,7 @@ POINTS: Final[dict[str, tuple[str, Callable[[Faulty, str], Any], tuple[str, ...]
     "on_virtual_host": ("route", _on_virtual_host, _RAISED),
     "hosts": ("virtual hosts", _hosts, FAULTS),
     "generator": ("tool", _generator, _RAISED),
+    "prepare": ("tool", _prepare, FAULTS),
     "job": ("job", _job, FAULTS),
     "targets": ("publishing targets", _targets, FAULTS),
     "section": ("overview section", _section, FAULTS),
@@ -478,7 +498,7 @@ POINTS: Final[dict[str, tuple[str, Callable[[Faulty, str], Any], tuple[str, ...]
     "storage": ("storage", _storage, FAULTS),
     "cache_get": ("backend", _cache("get"), FAULTS),
     "cache_put": ("backend", _cache("put"), FAULTS),
-    "tool": ("tool", _tool, ("hang", *_RAISED)),
+    "tool": ("tool", _tool, ("hang", "close", *_RAISED)),
 }
 
 

@@ -192,6 +192,10 @@ def test_two_plugins_cannot_have_middleware_of_one_name(written: Written, start:
 
 SELDOM = """
 async def quit(*_): raise SystemExit("no")
+def close(*_): raise GeneratorExit
+async def close_later(*_):
+    await asyncio.sleep(0)
+    raise GeneratorExit
 async def cancel(*_): raise asyncio.CancelledError
 async def cancelled_future(*_):
     future = asyncio.get_running_loop().create_future()
@@ -208,7 +212,9 @@ def fail(*_): raise RuntimeError("nutmeg")
 """
 
 
-@pytest.mark.parametrize("function", ["fail", "quit", "cancel", "cancelled_future", "hang", "deaf"])
+@pytest.mark.parametrize(
+    "function", ["fail", "quit", "close", "close_later", "cancel", "cancelled_future", "hang", "deaf"]
+)
 @pytest.mark.parametrize("step", ["enter", "exit"])
 def test_its_failures_and_hangs_never_change_the_response(
     written: Written, start: Start, step: str, function: str

@@ -22,7 +22,7 @@ from itertools import takewhile
 from types import CodeType, FrameType
 from typing import Any, Final, Generic, TypeVar
 
-from pressroom.gate.failures import awaited_by, raised_in
+from pressroom.gate.failures import awaited_by, own_exit, raised_in
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ async def bounded(
     """Return the result of a coroutine function, which runs in a task called `name`.
 
     Its exceptions propagate, including its own `CancelledError`. To distinguish that from a cancellation of the caller,
-    check the caller's `Task.cancelling`.
+    check the caller's `Task.cancelling`. Its own `GeneratorExit` becomes a `RuntimeError`.
 
     Raises:
         DeadlineExceeded: The function took longer than `seconds`.
@@ -85,6 +85,8 @@ async def bounded(
     if task.cancelled():
         raise asyncio.CancelledError
     outcome = task.result()
+    if isinstance(outcome.error, GeneratorExit):
+        raise own_exit(outcome.error) from outcome.error
     if outcome.error is not None:
         raise outcome.error
     return outcome.value  # type: ignore[return-value] # it is what the function returned

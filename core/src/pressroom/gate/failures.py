@@ -96,6 +96,14 @@ def raised_in(error: BaseException) -> Iterator[FrameType]:
         traceback = traceback.tb_next
 
 
+def own_exit(error: GeneratorExit) -> RuntimeError:
+    """Return the error to raise instead of a `GeneratorExit` that a plugin raised itself.
+
+    Python closes coroutines with that exception, so one that is passed on would end the caller without any result.
+    """
+    return RuntimeError(f"the plugin raised {type(error).__name__}")
+
+
 def awaited_by(awaitable: object) -> Iterator[FrameType]:
     """Yield the frames of a suspended coroutine and of everything it awaits, outermost first.
 

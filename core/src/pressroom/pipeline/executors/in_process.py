@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any, ClassVar, TypeVar
 
 from pressroom.errors import Overloaded, PressroomError
-from pressroom.gate.failures import raised_in
+from pressroom.gate.failures import own_exit, raised_in
 from pressroom.pipeline.executors.daemon import DaemonThreads
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import timed_out, tool_failed
@@ -222,7 +222,8 @@ async def within(seconds: float, awaitable: Awaitable[T]) -> T:
 
     Raises:
         OutOfTime: it took longer, and was cancelled.
-        Exception: whatever the coroutine raises.
+        RuntimeError: the coroutine raised `GeneratorExit`, which would end its caller as if that was closed.
+        Exception: whatever else the coroutine raises.
     """
     coroutine = awaitable if isinstance(awaitable, types.CoroutineType) else _awaited(awaitable)
     try:
@@ -230,6 +231,8 @@ async def within(seconds: float, awaitable: Awaitable[T]) -> T:
     except StopIteration as end:
         result: T = end.value
         return result
+    except GeneratorExit as error:
+        raise own_exit(error) from error
     scope = asyncio.timeout(seconds)
     try:
         async with scope:
@@ -267,7 +270,10 @@ def _rest(coroutine: Coroutine[Any, Any, T], yielded: Any) -> Generator[Any, Any
             except BaseException as error:  # noqa: BLE001 - the coroutine decides how to handle it
                 thrown = error
             # Not in the handler: what the coroutine raises after it handled the error has another cause.
-            yielded = coroutine.send(value) if thrown is None else coroutine.throw(thrown)
+            try:
+                yielded = coroutine.send(value) if thrown is None else coroutine.throw(thrown)
+            except GeneratorExit as error:
+                raise own_exit(error) from error
     except StopIteration as end:
         result: T = end.value
         return result

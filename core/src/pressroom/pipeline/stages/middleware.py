@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 import types
-from collections.abc import Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from typing import Any, Final
 
 from pressroom.catalog.tool import PlanTool
 from pressroom.errors import CallError
 from pressroom.gate import PluginCall
+from pressroom.gate.failures import own_exit
 from pressroom.pipeline.context import EnteredMiddleware, Interface, ResolvedCall, Services, ValidatedCall
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.pipeline.stages.observe import TRACED
@@ -117,7 +118,7 @@ class _Guarded:
         cancelled = task.cancelling() if task else 0
         try:
             with self._gate.traced(call):
-                returned = function(*arguments)
+                returned = _step(function, *arguments)
                 if asyncio.iscoroutine(returned):
                     returned = await _within(self._seconds, returned)
         except _OutOfTime:
@@ -146,7 +147,7 @@ async def _within(seconds: float, coroutine: Coroutine[Any, Any, Any]) -> Any:
     closed. The first step runs before the timer is set, since most coroutines end in that step.
     """
     try:
-        yielded = coroutine.send(None)
+        yielded = _step(coroutine.send, None)
     except StopIteration as end:
         return end.value
     scope = asyncio.timeout(seconds)
@@ -172,7 +173,7 @@ def _driven(coroutine: Coroutine[Any, Any, Any], yielded: Any) -> Generator[Any,
                 value = yield yielded
             except asyncio.CancelledError as error:
                 if task is None or task.cancelling() == cancelled:
-                    yielded = coroutine.throw(error)  # raised by what the coroutine awaits
+                    yielded = _step(coroutine.throw, error)  # raised by what the coroutine awaits
                     continue
                 with suppress(StopIteration, *_CLOSING_ERRORS):
                     coroutine.throw(error)
@@ -180,11 +181,19 @@ def _driven(coroutine: Coroutine[Any, Any, Any], yielded: Any) -> Generator[Any,
             except GeneratorExit:
                 raise
             except BaseException as error:  # noqa: BLE001 - the coroutine decides how to handle it
-                yielded = coroutine.throw(error)
+                yielded = _step(coroutine.throw, error)
             else:
-                yielded = coroutine.send(value)
+                yielded = _step(coroutine.send, value)
     except StopIteration as end:
         return end.value
     finally:
         with suppress(*_CLOSING_ERRORS):
             coroutine.close()
+
+
+def _step(run: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a plugin's function, or its coroutine up to the next `await`."""
+    try:
+        return run(*arguments)
+    except GeneratorExit as error:
+        raise own_exit(error) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from types import FrameType
@@ -17,7 +17,7 @@ from pressroom.catalog.tool import Tool
 from pressroom.config.models import Settings
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded, Unavailable
 from pressroom.fetch.shares import Share, share_of
-from pressroom.gate import PluginCall
+from pressroom.gate import PluginCall, PluginFailed
 from pressroom.gate.failures import one_line, raised_in, shown
 from pressroom.gate.plugin_gate import Reason
 from pressroom.pipeline.context import RenderedFile, Services, ValidatedCall
@@ -32,7 +32,6 @@ from pressroom.sdk import (
     ContentBlock,
     Generator,
     McpTool,
-    Params,
     ToolResult,
 )
 from pressroom.validation.echo import counted
@@ -108,12 +107,32 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
             if isinstance(declaration, Generator) and declaration.prepare is not None:
                 try:
                     with self._executors.expecting(declaration.executor):
-                        tool_call = replace(
-                            tool_call, prepared=await _prepared(declaration, call.params, tool_call, share)
-                        )
+                        prepare = partial(declaration.prepare, call.params, tool_call)
+                        tool_call = replace(tool_call, prepared=await self._prepared(call, prepare, share))
                 finally:
                     call.fetched = share.requests
             return await self._run_in_executor(call, tool_call)
+
+    async def _prepared(self, call: ValidatedCall, prepare: Callable[[], Awaitable[Any]], share: Share) -> Any:
+        """Return the data that a generator prepared for its run. Raises a `CallError`.
+
+        A refusal keeps its cost if the preparation had made requests by then; before that it counts as mere validation.
+        """
+        tool = call.plan_tool.tool
+        preparation = PluginCall(tool.info.plugin, "tool", f"{tool.name} (prepare)")
+        try:
+            return await self._gate.run(preparation, tool.timeout, prepare, passes=(CallError, BackendError))
+        except BackendError as error:
+            raise _outage(tool, call.request.request_id, error) from error
+        except CallError as error:
+            error.spent = share.requests > 0 and _is_of_the_request(error)
+            raise
+        except PluginFailed as failure:
+            if failure.reason == "timeout":
+                late = CallTimeout(f"{tool.name} was not ready within {tool.timeout:g} s; try again later.")
+                late.spent = True
+                raise late from failure
+            raise _internal_error(tool) from failure.cause
 
     async def _run_in_executor(self, call: ValidatedCall, tool_call: Call) -> Any:
         tool = call.plan_tool.tool
@@ -135,11 +154,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
                     return await executor.run(work)
             return await executor.run(work)
         except BackendError as error:
-            log.warning("a tool met an outage", tool=tool.name, request_id=tool_call.request_id, error=error.message)
-            raise Overloaded(
-                f"{tool.name} could not reach the server's storage. Nothing was confirmed: try again in a few seconds",
-                retry_after=OUTAGE_SECONDS,
-            ) from error
+            raise _outage(tool, tool_call.request_id, error) from error
         except CallError as error:
             error.spent = error.spent or _is_of_the_request(error)
             self._count(tool, error)
@@ -187,7 +202,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         """Record that a tool's result does not match its declaration, and return the error for it."""
         log.error("a tool broke its declaration", tool=tool.name, plugin=tool.answerable, problem=problem)
         self._gate.count(PluginCall(tool.answerable, "tool", tool.name), "failed", problem)
-        error = InternalError(f"{tool.name} failed with an internal error; quote the request ID to the operator")
+        error = _internal_error(tool)
         error.__cause__ = TypeError(f"{tool.name} {problem}")
         return error
 
@@ -267,29 +282,17 @@ def _nothing() -> None:
     """Do nothing: no place was taken."""
 
 
-async def _prepared(declaration: Generator, params: Params, call: Call, share: Share) -> Any:
-    """Return the data that a generator prepared for its run. Raises a `CallError`.
+def _outage(tool: Tool, request_id: str, error: BackendError) -> Overloaded:
+    """Log that a tool met an outage of the server's storage, and return the error for the client."""
+    log.warning("a tool met an outage", tool=tool.name, request_id=request_id, error=error.message)
+    return Overloaded(
+        f"{tool.name} could not reach the server's storage. Nothing was confirmed: try again in a few seconds",
+        retry_after=OUTAGE_SECONDS,
+    )
 
-    A refusal keeps its cost if the preparation had made requests by then; before that it counts as mere validation.
-    """
-    if declaration.prepare is None:
-        return None
-    scope = asyncio.timeout(call.timeout)
-    try:
-        async with scope:
-            return await declaration.prepare(params, call)
-    except CallError as error:
-        error.spent = share.requests > 0 and _is_of_the_request(error)
-        raise
-    except Exception as error:
-        if scope.expired():
-            timeout_error = CallTimeout(f"{call.tool} was not ready within {call.timeout:g} s; try again later.")
-            timeout_error.spent = True
-            raise timeout_error from None
-        log.exception("a generator could not prepare a run", tool=call.tool, request_id=call.request_id)
-        raise InternalError(
-            f"{call.tool} failed with an internal error; quote the request ID to the operator"
-        ) from error
+
+def _internal_error(tool: Tool) -> InternalError:
+    return InternalError(f"{tool.name} failed with an internal error; quote the request ID to the operator")
 
 
 def _is_of_the_request(error: CallError) -> bool:
