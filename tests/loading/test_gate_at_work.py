@@ -71,7 +71,15 @@ async def liar(params: FaultParams, call: Call) -> Nothing:
         "no text": ToolResult(None, nothing),
         "surrogate": ToolResult(chr(0xD800), nothing),
         "text as image": ToolResult("", nothing, images=(("image/png", "text"),)),
+        "no pair": ToolResult("", nothing, images=(b"image",)),
+        "no type": ToolResult("", nothing, images=((3, b"image"),)),
+        "no images": ToolResult("", nothing, images=None),
         "dict as content": ToolResult("", nothing, content=({"type": "text"},)),
+        "one block": ToolResult("", nothing, content=AudioContent(b"sound", "audio/wav")),
+        "text as sound": ToolResult("", nothing, content=(AudioContent("sound", "audio/wav"),)),
+        "surrogate as document": ToolResult("", nothing, content=(EmbeddedResource("urn:a", chr(0xD800), "text/a"),)),
+        "number as document": ToolResult("", nothing, content=(EmbeddedResource("urn:a", 7, "text/a"),)),
+        "no link": ToolResult("", nothing, content=(ResourceLink("", "a"),)),
     }[params.fault]
 
 @mcp_tool(name="victim", title="Fail", timeout=1)
@@ -82,7 +90,7 @@ async def victim(params: FaultParams, call: Call) -> Nothing:
     return Nothing(fault=params.fault)
 
 @hookimpl
-def pressroom_mcp_tools(): return [victim, liar]
+def pressroom_mcp_tools(): return [victim, liar, large]
 
 async def authenticate(credentials):
     await fault(credentials.headers.get("x-fault", ""))
@@ -163,6 +171,18 @@ async def hosts():
 @hookimpl
 def pressroom_virtual_hosts(): return [VirtualHosts("own", hosts, page)]
 
+class SizeParams(Params):
+    text: int = Field(default=0, description="MiB of text.")
+    sound: int = Field(default=0, description="MiB of sound.")
+    data: int = Field(default=0, description="MiB of data.")
+
+@mcp_tool(name="large", title="Return a lot", result=Nothing)
+async def large(params: SizeParams, call: Call) -> ToolResult:
+    """Returns as much as you choose."""
+    mib = 1_048_576
+    sound = AudioContent(b"s" * params.sound * mib, "audio/wav")
+    return ToolResult("t" * params.text * mib, Nothing(fault="d" * params.data * mib), content=(sound,))
+
 class DrawParams(Params):
     fault: str = Field(description="What goes wrong.")
 
@@ -176,10 +196,10 @@ def threaded(params: DrawParams, call: Call) -> Artifact:
     if params.fault == "details":
         return Artifact(b"fine", "text/plain", Nothing.model_construct(fault=object()))
     fields = {"content": "fine"} if params.fault == "content" else {"content": b"fine"}
-    if params.fault == "preview":
-        fields["preview"] = ("image/png", "fine")
-    if params.fault in ("text", "numbers"):
-        fields["warnings"] = {"text": "one", "numbers": (1,)}[params.fault]
+    if params.fault in ("preview", "no pair"):
+        fields["preview"] = {"preview": ("image/png", "fine"), "no pair": b"fine"}[params.fault]
+    if params.fault in ("text", "numbers", "nothing"):
+        fields["warnings"] = {"text": "one", "numbers": (1,), "nothing": None}[params.fault]
     return Artifact(media_type="text/plain", **fields)
 
 async def prepare(params, call):
@@ -522,7 +542,21 @@ def test_a_failure_at_work_is_reported_and_affects_no_other_plugin(faulty: Fault
         ("no text", "NoneType as the text of its ToolResult"),
         ("surrogate", "str '\\ud800' as the text of its ToolResult"),
         ("text as image", "str 'text' as an image; it must be bytes"),
+        ("no pair", "bytes b'image' as an image; it must be a pair such as"),
+        ("no type", "tuple (3, b'image') as an image; it must be a pair such as"),
+        ("no images", "NoneType as images; they must be a tuple"),
         ("dict as content", "dict {'type': 'text'} as content; it must be AudioContent"),
+        (
+            "one block",
+            "AudioContent AudioContent(data=b'sound', media_type='audio/wav') as content; it must be a tuple",
+        ),
+        ("text as sound", "AudioContent with str 'sound' as its data; it must be bytes"),
+        ("surrogate as document", "EmbeddedResource with str '\\ud800' as its content; it must be a str without"),
+        (
+            "number as document",
+            "EmbeddedResource with int 7 as its content; it must be a str without surrogates or bytes",
+        ),
+        ("no link", "ResourceLink with an empty uri"),
     ],
 )
 def test_a_tool_that_returns_an_undeclared_type_is_reported(faulty: Faulty, returned: str, said: str) -> None:
@@ -535,11 +569,25 @@ def test_a_tool_that_returns_an_undeclared_type_is_reported(faulty: Faulty, retu
     faulty.works()
 
 
+@pytest.mark.parametrize("parts", [("text",), ("sound",), ("data",), ("text", "sound", "data")])
+def test_a_result_that_is_too_large_is_named_and_not_sent(faulty: Faulty, parts: tuple[str, ...]) -> None:
+    before = faulty.failures("tool")
+    faulty.host.call_tool("large", dict.fromkeys(parts, 15 // len(parts)))
+    assert faulty.failures("tool") == before
+    with pytest.raises(ToolFailed, match=r"large returned .* bytes; a result may have at most 16,777,216"):
+        faulty.host.call_tool("large", dict.fromkeys(parts, -(-17 // len(parts))))
+    assert faulty.failures("tool") == before + 1
+    assert "at most 16,777,216: return less" in faulty.host.host.compiled.gate.latest["own"].error
+    faulty.works()
+
+
 @pytest.mark.parametrize(
     ("returned", "said"),
     [
         ("content", "made content of type str; it must be bytes"),
         ("preview", "made a preview with content of type str; it must be bytes"),
+        ("no pair", "made the preview bytes b'fine'; it must be a pair such as ('image/png', b'…')"),
+        ("nothing", "returned the warnings NoneType; they must be a tuple of str"),
         ("text", "returned the warnings str 'one'; they must be a tuple of str"),
         ("numbers", "returned the warnings tuple (1,); they must be a tuple of str"),
         ("details", "returned Nothing, which cannot be written as JSON"),

@@ -176,6 +176,9 @@ class ToolResult:
     `outputSchema`. `images` are (media type, bytes) pairs shown with the text. `content` follows them: sound, whole
     documents and links. Set `counts` to false if the tool did nothing that counts against its quota, for example
     because the same work is already in progress: the call is then not counted.
+
+    A result may have at most 16 MiB, with the data as JSON. Images above 1 MiB are left out, and do not count. To offer
+    more, return a `ResourceLink`.
     """
 
     text: str

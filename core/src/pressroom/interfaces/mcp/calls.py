@@ -24,6 +24,7 @@ from pressroom.pipeline.context import (
     StoredResult,
     ValidatedCall,
 )
+from pressroom.pipeline.results import MAX_IMAGE_BYTES
 from pressroom.pipeline.stages.respond import file_data
 from pressroom.sdk import (
     AudioContent,
@@ -44,9 +45,6 @@ log = structlog.get_logger()
 
 IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 """Media types of images that models can read."""
-
-MAX_IMAGE_BYTES: Final = 1_048_576
-"""Maximum size of a file embedded in a result; base64 adds a third to it."""
 
 _MAX_IMAGE_SIZE_TEXT: Final = "1 MiB"
 _TEXTS: Final = frozenset({"application/json", "image/svg+xml"})

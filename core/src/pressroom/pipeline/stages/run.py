@@ -22,16 +22,18 @@ from pressroom.gate.failures import one_line, raised_in, shown
 from pressroom.gate.plugin_gate import Reason
 from pressroom.pipeline.context import RenderedFile, Services, ValidatedCall
 from pressroom.pipeline.executors import ExecutionRequest
+from pressroom.pipeline.results import BYTES, MAX_IMAGE_BYTES, MAX_RESULT_BYTES, is_text, result_problem
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import (
     EXTENSIONS,
     Artifact,
+    AudioContent,
     CacheEntry,
     Call,
     Caller,
     ContentBlock,
     Generator,
-    McpTool,
+    ResourceLink,
     ToolResult,
 )
 from pressroom.validation.echo import counted
@@ -40,8 +42,6 @@ log = structlog.get_logger()
 
 OUTAGE_SECONDS: Final = 5
 """How long clients should wait before retrying a call that failed in an outage, in seconds."""
-
-_BYTES: Final = (bytes, bytearray, memoryview)
 
 
 class Run(CallStage[ValidatedCall, ValidatedCall]):
@@ -69,7 +69,8 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         if call.plan_tool.tool.info.kind == "mcp":
             if call.result is None:
                 call.result = result = await self._run(call)
-                call.data = self._written(result, call.plan_tool.tool)
+                problem = result_problem(result, call.plan_tool.tool.declaration)
+                call.data = self._written(result, call.plan_tool.tool, problem)
         elif call.file is None:
             call.file = await asyncio.shield(call.render or self._start(call))
         return call
@@ -180,31 +181,45 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         else:
             self._gate.note(blamed, reason, text)  # the executor has logged only the tool's own plugin
 
-    def _written(self, result: object, tool: Tool) -> str:
+    def _written(self, result: object, tool: Tool, problem: str) -> str:
         """Return the data of an MCP tool's result as JSON. Refuse a result that no client can read."""
-        if isinstance(tool.declaration, McpTool) and (problem := _result_problem(result, tool.declaration)):
+        if problem:
             raise self._broken(tool, problem)
-        return self._json(result.data if isinstance(result, ToolResult) else result, tool)
+        size = self._checked_size(tool, _size_of_content(result))
+        data = self._json(result.data if isinstance(result, ToolResult) else result, tool)
+        self._checked_size(tool, size + len(data.encode()))
+        return data
+
+    def _checked_size(self, tool: Tool, size: int) -> int:
+        """Return the size of a result in bytes. Raises `CallError` if it is too large to be sent."""
+        if size <= MAX_RESULT_BYTES:
+            return size
+        problem = f"returned {size:,} bytes; a result may have at most {MAX_RESULT_BYTES:,}"
+        self._report(tool, f"{problem}: return less, or a ResourceLink to a file")
+        raise CallError(f"{tool.mcp_name or tool.name} {problem}. Ask for less, if its arguments allow that.")
 
     def _json(self, model: Any, tool: Tool, *, by_alias: bool | None = True) -> str:
         try:
             return str(model.model_dump_json(by_alias=by_alias))
-        except Exception as error:  # noqa: BLE001 - serialisers can be code of the plugin
+        except BaseException as error:  # noqa: BLE001 - serialisers can be code of the plugin
             problem = f"returned {type(model).__name__}, which cannot be written as JSON: {one_line(error)}"
         raise self._broken(tool, problem)
 
     def _check(self, artifact: object, tool: Tool) -> None:
         """Refuse an invalid artifact of a generator before it reaches the store or a client."""
-        if isinstance(tool.declaration, Generator) and (problem := _problem(artifact, tool.declaration)):
+        if isinstance(tool.declaration, Generator) and (problem := _artifact_problem(artifact, tool.declaration)):
             raise self._broken(tool, problem)
 
     def _broken(self, tool: Tool, problem: str) -> InternalError:
         """Record that a tool's result does not match its declaration, and return the error for it."""
-        log.error("a tool broke its declaration", tool=tool.name, plugin=tool.answerable, problem=problem)
-        self._gate.count(PluginCall(tool.answerable, "tool", tool.name), "failed", problem)
+        self._report(tool, problem)
         error = _internal_error(tool)
         error.__cause__ = TypeError(f"{tool.name} {problem}")
         return error
+
+    def _report(self, tool: Tool, problem: str) -> None:
+        log.error("a tool broke its declaration", tool=tool.name, plugin=tool.answerable, problem=problem)
+        self._gate.count(PluginCall(tool.answerable, "tool", tool.name), "failed", problem)
 
     async def _store(self, call: ValidatedCall, artifact: Artifact) -> RenderedFile:
         """Write the file, then the index entry, so that an entry never points at an incomplete file.
@@ -300,50 +315,46 @@ def _is_of_the_request(error: CallError) -> bool:
     return not isinstance(error, InternalError | Overloaded)
 
 
-def _result_problem(result: object, declaration: McpTool) -> str:
-    """Describe the fault of an MCP tool's result, or return an empty string if it is valid."""
-    data = result.data if isinstance(result, ToolResult) else result
-    if not isinstance(data, declaration.result):
-        return f"returned {shown(data)} instead of {declaration.result.__name__}"
+def _size_of_content(result: object) -> int:
+    """Return the size in bytes of a valid result without its data, and without images that are too large to be sent."""
     if not isinstance(result, ToolResult):
-        return ""
-    shape: Any = result  # Python does not check the types that a plugin passes
-    if not _is_text(shape.text):
-        return f"returned {shown(shape.text)} as the text of its ToolResult; it must be a str without surrogates"
-    if wrong := [content for _, content in shape.images if not isinstance(content, _BYTES)]:
-        return f"returned {shown(wrong[0])} as an image; it must be bytes"
-    if others := [block for block in shape.content if not isinstance(block, ContentBlock)]:
-        return f"returned {shown(others[0])} as content; it must be AudioContent, EmbeddedResource or ResourceLink"
-    return ""
+        return 0
+    images = sum(len(content) for _, content in result.images if len(content) <= MAX_IMAGE_BYTES)
+    return len(result.text.encode()) + images + sum(map(_size_of_block, result.content))
 
 
-def _problem(artifact: object, declaration: Generator) -> str:
+def _size_of_block(block: ContentBlock) -> int:
+    if isinstance(block, AudioContent):
+        return len(block.data)
+    content = block.description if isinstance(block, ResourceLink) else block.content
+    return len(content.encode() if isinstance(content, str) else content)
+
+
+def _artifact_problem(artifact: object, declaration: Generator) -> str:
     """Describe the fault of a generator's result, or return an empty string if it is valid."""
     if not isinstance(artifact, Artifact):
         return f"returned {type(artifact).__name__} instead of an Artifact"
-    shape: Any = artifact  # Python does not check the types that a plugin passes
+    shape: Any = artifact
     if artifact.media_type not in declaration.produces:
         return f"made {artifact.media_type}, which it does not declare"
-    if not isinstance(shape.content, _BYTES):
+    if not isinstance(shape.content, BYTES):
         return f"made content of type {type(shape.content).__name__}; it must be bytes"
-    if artifact.preview is not None and not _is_image(artifact.preview[0]):
-        return f"made a preview of type {artifact.preview[0]}, which is not an image type"
-    if shape.preview is not None and not isinstance(shape.preview[1], _BYTES):
-        return f"made a preview with content of type {type(shape.preview[1]).__name__}; it must be bytes"
-    if isinstance(shape.warnings, str) or not all(map(_is_text, shape.warnings)):
+    if problem := "" if shape.preview is None else _preview_problem(shape.preview):
+        return problem
+    if not isinstance(shape.warnings, tuple | list) or not all(map(is_text, shape.warnings)):
         return f"returned the warnings {shown(shape.warnings)}; they must be a tuple of str"
     if declaration.details is not None and not isinstance(artifact.details, declaration.details):
         return f"returned details of type {type(artifact.details).__name__}"
     return ""
 
 
-def _is_text(value: object) -> bool:
-    """Return whether a value is a text that JSON can hold: one without surrogates."""
-    try:
-        return isinstance(value, str) and bool(value.encode() or True)
-    except UnicodeEncodeError:
-        return False
-
-
-def _is_image(media_type: str) -> bool:
-    return media_type.startswith("image/") and media_type in EXTENSIONS
+def _preview_problem(preview: Any) -> str:
+    match preview:
+        case (str() as media_type, _) if not (media_type.startswith("image/") and media_type in EXTENSIONS):
+            return f"made a preview of type {media_type}, which is not an image type"
+        case (str(), content) if not isinstance(content, BYTES):
+            return f"made a preview with content of type {type(content).__name__}; it must be bytes"
+        case (str(), _):
+            return ""
+        case _:
+            return f"made the preview {shown(preview)}; it must be a pair such as ('image/png', b'…')"
