@@ -26,6 +26,9 @@ from datetime import UTC, datetime
 
 class Panic(BaseException): ...
 
+class Bare(CallError):
+    def __init__(self): ...
+
 FAULT = ""
 LET_GO = False
 
@@ -52,6 +55,13 @@ def raise_it(name):
         case "interrupt": raise KeyboardInterrupt
         case "cancel": raise asyncio.CancelledError
         case "error": raise ValueError("no way")
+        case "unhandled": raise FetchFailed("no way of the website")
+        case "no message": raise NotFound("")
+        case "spaces": raise NotFound(" ")
+        case "null": raise NotFound(None)
+        case "surrogate": raise NotFound(chr(0xD800))
+        case "bare": raise Bare
+        case "essay": raise NotFound("a" * 100_000, hint="b")
 
 class FaultParams(Params):
     fault: str = Field(default="", description="What goes wrong.")
@@ -287,6 +297,7 @@ _WORDS: Final = {
     "interrupt": "KeyboardInterrupt",
     "cancel": "CancelledError",
     "error": "ValueError: no way",
+    "unhandled": "no way of the website",
     "hang": "did not end within",
     "stubborn": "did not end within",
 }
@@ -509,7 +520,7 @@ POINTS: Final[dict[str, tuple[str, Callable[[Faulty, str], Any], tuple[str, ...]
     "page": ("route", _page, _RAISED),
     "on_virtual_host": ("route", _on_virtual_host, _RAISED),
     "hosts": ("virtual hosts", _hosts, FAULTS),
-    "generator": ("tool", _generator, _RAISED),
+    "generator": ("tool", _generator, ("unhandled", *_RAISED)),
     "prepare": ("tool", _prepare, FAULTS),
     "job": ("job", _job, FAULTS),
     "targets": ("publishing targets", _targets, FAULTS),
@@ -518,7 +529,7 @@ POINTS: Final[dict[str, tuple[str, Callable[[Faulty, str], Any], tuple[str, ...]
     "storage": ("storage", _storage, FAULTS),
     "cache_get": ("backend", _cache("get"), FAULTS),
     "cache_put": ("backend", _cache("put"), FAULTS),
-    "tool": ("tool", _tool, ("hang", "close", *_RAISED)),
+    "tool": ("tool", _tool, ("hang", "close", "unhandled", *_RAISED)),
 }
 
 
@@ -567,6 +578,29 @@ def test_a_tool_that_returns_an_undeclared_type_is_reported(faulty: Faulty, retu
     assert faulty.failures("tool") == before + 1
     assert f"returned {said}" in faulty.host.host.compiled.gate.latest["own"].error
     faulty.works()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("no message", "NotFound"),
+        ("spaces", "NotFound"),
+        ("null", "NotFound"),
+        ("surrogate", "NotFound"),
+        ("bare", "Bare"),
+    ],
+)
+def test_a_refusal_without_a_text_is_named_and_gets_one(faulty: Faulty, name: str, kind: str) -> None:
+    before = faulty.failures("tool")
+    (block,) = _mcp(faulty, fault=f"tool {name}").json()["result"]["content"]
+    assert block["text"] == "victim refused this call without giving a reason."
+    assert faulty.failures("tool") == before + 1
+    assert faulty.host.host.compiled.gate.latest["own"].error == f"raised {kind} without a message that can be sent"
+
+
+def test_a_refusal_that_is_too_long_is_cut(faulty: Faulty) -> None:
+    (block,) = _mcp(faulty, fault="tool essay").json()["result"]["content"]
+    assert block["text"] == "a" * 9_999 + "…. b"
 
 
 @pytest.mark.parametrize("parts", [("text",), ("sound",), ("data",), ("text", "sound", "data")])

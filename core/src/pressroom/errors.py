@@ -56,11 +56,14 @@ class PressroomError(Exception):
     """
 
     code: ClassVar[str] = "internal_error"
+    message: str = ""
+    hint: str = ""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
-        self.message = message
-        self.hint = hint
+        # Plugins can pass anything.
+        self.message = str(message or "")
+        self.hint = str(hint or "")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.__dict__.copy())
@@ -68,7 +71,7 @@ class PressroomError(Exception):
 
 def _rebuild(kind: type[PressroomError], state: dict[str, Any]) -> PressroomError:
     error = kind.__new__(kind)
-    Exception.__init__(error, state["message"])
+    Exception.__init__(error, state.get("message", ""))
     error.__dict__.update(state)
     return error
 

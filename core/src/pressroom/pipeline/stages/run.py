@@ -15,13 +15,23 @@ import structlog
 
 from pressroom.catalog.tool import Tool
 from pressroom.config.models import Settings
-from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, Overloaded, Unavailable
+from pressroom.errors import (
+    BackendError,
+    CallError,
+    CallTimeout,
+    InternalError,
+    Overloaded,
+    PluginError,
+    PressroomError,
+    Unavailable,
+)
 from pressroom.fetch.shares import Share, share_of
 from pressroom.gate import PluginCall, PluginFailed
 from pressroom.gate.failures import one_line, raised_in, shown
 from pressroom.gate.plugin_gate import Reason
 from pressroom.pipeline.context import RenderedFile, Services, ValidatedCall
 from pressroom.pipeline.executors import ExecutionRequest
+from pressroom.pipeline.executors.failures import tool_failed
 from pressroom.pipeline.results import BYTES, MAX_IMAGE_BYTES, MAX_RESULT_BYTES, is_text, result_problem
 from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import (
@@ -36,9 +46,12 @@ from pressroom.sdk import (
     ResourceLink,
     ToolResult,
 )
-from pressroom.validation.echo import counted
+from pressroom.validation.echo import counted, cut
 
 log = structlog.get_logger()
+
+_MAX_MESSAGE_LENGTH: Final = 10_000
+"""Maximum length of the message of an error that a tool raises for its caller, in characters."""
 
 OUTAGE_SECONDS: Final = 5
 """How long clients should wait before retrying a call that failed in an outage, in seconds."""
@@ -127,6 +140,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
             raise _outage(tool, call.request.request_id, error) from error
         except CallError as error:
             error.spent = share.requests > 0 and _is_of_the_request(error)
+            self._check_message(tool, error)
             raise
         except PluginFailed as failure:
             if failure.reason == "timeout":
@@ -159,7 +173,14 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         except CallError as error:
             error.spent = error.spent or _is_of_the_request(error)
             self._count(tool, error)
+            self._check_message(tool, error)
             raise
+        except PressroomError as error:  # the tool should have handled it: it is not for callers
+            failure = tool_failed(work, declaration.executor, error)
+            if not isinstance(error, PluginError):  # counted for the plugin whose code it is about
+                failure.__cause__ = error
+                self._count(tool, failure)
+            raise failure from error
         finally:
             call.run_seconds = time.perf_counter() - started
             self._metrics.rendered(tool.name, call.run_seconds)
@@ -173,6 +194,18 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         elif isinstance(error, CallTimeout):
             text = f"{call} did not end within {tool.timeout:g} s"
             self._blame(call, getattr(error.__cause__, "frames", ()), "timeout", text)
+
+    def _check_message(self, tool: Tool, error: CallError) -> None:
+        """Ensure that an error which a tool raised for its caller has a message that can be sent."""
+        if not is_text(error.hint):
+            error.hint = ""
+        if is_text(error.message) and error.message.strip():
+            error.message = cut(error.message, _MAX_MESSAGE_LENGTH)
+        elif isinstance(error, InternalError):
+            error.message = _internal_error(tool).message
+        else:
+            self._report(tool, f"raised {type(error).__name__} without a message that can be sent")
+            error.message = f"{tool.mcp_name or tool.name} refused this call without giving a reason."
 
     def _blame(self, call: PluginCall, frames: Iterable[FrameType], reason: Reason, text: str) -> None:
         blamed = self._gate.blamed(call, frames)
