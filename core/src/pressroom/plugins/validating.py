@@ -19,6 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from pressroom.errors import PluginError
 from pressroom.gate.failures import one_line, shown
 from pressroom.plugins.contributions import describe, shape_problems
+from pressroom.plugins.json_types import unsendable_problems
 from pressroom.sdk import (
     Authenticator,
     Authorizer,
@@ -137,7 +138,7 @@ def _deeper_problems(tool: Generator | McpTool) -> Iterator[str]:
     """Yield problems that can only be found in a valid declaration."""
     if tool.executor == "process":
         yield from _process_executor_problems(tool)
-    yield from _schema_problems(tool.params, "validation") or _text_type_problems(tool.params)
+    yield from _schema_problems(tool.params, "validation") or _unsendable(tool.params)
     output = tool.result if isinstance(tool, McpTool) else tool.details
     if output is not None:
         yield from _schema_problems(output, "serialization")
@@ -216,37 +217,8 @@ def _schema_problems(model: type[BaseModel], mode: JsonSchemaMode) -> tuple[str,
     return ()
 
 
-_TEXT_SAMPLES: Final = {
-    "date-time": "2026-12-01T09:00:00Z",
-    "date": "2026-12-01",
-    "time": "09:00:00Z",
-    "duration": "PT1H",
-    "uuid": "01234567-89ab-4def-8123-456789abcdef",
-}
-"""Sample values for types that clients send as JSON strings."""
-
-_NO_TEXT: Final = frozenset({"datetime_type", "date_type", "time_type", "time_delta_type", "is_instance_of"})
-"""Error types of pydantic for strict types that do not accept strings."""
-
-
-def _text_type_problems(model: type[BaseModel]) -> Iterator[str]:
-    """Yield parameters that no client can send: strict ones whose JSON type is a string, such as a datetime."""
-    for name, declared in _schema(model, "validation", True)[0].get("properties", {}).items():
-        for kind in _formats(declared):
-            try:
-                model.model_validate({name: _TEXT_SAMPLES[kind]})
-            except ValidationError as error:
-                refused = {details["type"] for details in error.errors() if details["loc"][:1] == (name,)}
-                if refused & _NO_TEXT:
-                    yield f"{name} takes no text, and JSON has no {kind}: add strict=False to its Field"
-
-
-def _formats(node: Any) -> Iterator[str]:
-    if isinstance(node, dict):
-        if node.get("format") in _TEXT_SAMPLES:
-            yield node["format"]
-        for choice in node.get("anyOf", ()):
-            yield from _formats(choice)
+def _unsendable(model: type[BaseModel]) -> Iterator[str]:
+    return unsendable_problems(model, _schema(model, "validation", True)[0])
 
 
 def _refers_to_itself(schema: dict[str, Any]) -> bool:

@@ -73,8 +73,9 @@ _HEX_COLOR = re.compile(r"#?([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})", r
 class Params(BaseModel):
     """The base class of all parameter models, which are the only place for limits and defaults.
 
-    Types are strict: a numeric string is not a number, and a boolean is not an integer. Unknown fields are refused.
-    Instances are frozen and hashable.
+    Types are strict: a numeric string is not a number, and a boolean is not an integer. Types that JSON does not have,
+    such as dates, enums, `Decimal`, tuples and sets, therefore need `Field(strict=False)`. As a part of another type,
+    write `list[Annotated[Colour, Field(strict=False)]]`. Unknown fields are refused. Instances are frozen and hashable.
     """
 
     model_config = ConfigDict(
