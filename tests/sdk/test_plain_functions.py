@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from textwrap import dedent
 from typing import Annotated, Any, Literal
 
 import httpx
 import pytest
 from pressroom.plugins.validating import validate
-from pressroom.sdk import Artifact, Call, ClientRequestId, McpTool, Params, generator, mcp_tool, per_hour
+from pressroom.sdk import Artifact, Call, ClientRequestId, McpTool, Params, ToolResult, generator, mcp_tool, per_hour
 from pressroom.testing import RunningHost, ToolFailed
 from pressroom.testing.running import settings_for_test
 from pydantic import BaseModel, Field
@@ -207,12 +208,46 @@ def test_a_name_instead_of_the_function_is_refused_with_the_correct_form() -> No
         misused("add")
 
 
-def test_a_function_without_an_annotated_result_is_refused() -> None:
-    @mcp_tool
-    async def mute(a: int):  # type: ignore[no-untyped-def]
-        """Says nothing."""
+async def mute(a: int): ...  # type: ignore[no-untyped-def]
+async def without_result(a: int) -> None: ...
+async def without_model(a: int) -> ToolResult: ...  # type: ignore[empty-body]
+async def half_without_model(a: int) -> ToolResult | Length: ...  # type: ignore[empty-body]
+async def streaming(a: int) -> AsyncIterator[int]: ...  # type: ignore[empty-body]
 
-    assert "the return type must be a pydantic model" in "; ".join(mute.problems())
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (mute, "mute: annotate what it returns, such as `-> int` or a pydantic model"),
+        (without_result, "without_result: it returns None; return a value for the client"),
+        (without_model, r"without_model: name the model of the data in its ToolResult: @mcp_tool\(result=…\)"),
+        (half_without_model, "half_without_model: name the model of the data in its ToolResult"),
+        (streaming, "streaming: its result has no schema: Unable to generate pydantic-core schema for"),
+    ],
+)
+def test_a_function_that_does_not_say_what_it_returns_is_refused(function: Callable[..., Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        mcp_tool(function)
+
+
+def test_the_model_of_a_result_can_be_named_instead_of_annotated() -> None:
+    for function in (mute, without_model, half_without_model):
+        assert mcp_tool(result=Length, description="Measures.")(function).result is Length
+
+
+def test_a_type_that_is_only_imported_for_type_checkers_is_named() -> None:
+    source = """
+        from __future__ import annotations
+        from typing import TYPE_CHECKING
+        from pressroom.sdk import mcp_tool
+        if TYPE_CHECKING:
+            from decimal import Decimal
+
+        @mcp_tool
+        async def price(amount: Decimal) -> str: ...
+    """
+    with pytest.raises(TypeError, match="price: name 'Decimal' is not defined; import it at the top level"):
+        exec(dedent(source), {"__name__": "prices"})
 
 
 def test_an_artifact_can_still_come_from_a_plain_function() -> None:

@@ -28,6 +28,13 @@ _AT_IMPORT: Final = (
         "did you mean Authenticator?",
         "from pressroom.sdk import Authentikator\n",
     ),
+    fault(
+        "result_without_annotation",
+        "import",
+        "TypeError: count: annotate what it returns, such as `-> int` or a pydantic model (plugin.py, line 8)",
+        "reinstall",
+        _START + "@mcp_tool\nasync def count(text: str): ...\n",
+    ),
     fault("system_exit", "import", "SystemExit: 3 (plugin.py, line 8)", "reinstall", _START + "raise SystemExit(3)\n"),
     fault(
         "exit_without_code",

@@ -273,12 +273,14 @@ def pressroom_mcp_tools():
         "tool_without_result",
         "tool count: result must be a class derived from BaseModel, not NoneType",
         """
+from dataclasses import replace
+
 @mcp_tool(name="count", title="Count", description="Counts words.")
-async def count(params: TextParams, call: Call): ...
+async def count(params: TextParams, call: Call) -> int: ...
 
 @hookimpl
 def pressroom_mcp_tools():
-    return [count]
+    return [replace(count, result=None)]
 """,
     ),
     _hook(

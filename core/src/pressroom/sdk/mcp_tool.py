@@ -248,7 +248,8 @@ def mcp_tool(
     object.
 
     Raises:
-        TypeError: an argument of the function cannot be a parameter, or an option is unknown.
+        TypeError: an argument of the function cannot be a parameter, its return type is not annotated, or an option is
+            unknown.
     """
     check_options("mcp_tool", options, McpToolOptions.__annotations__)
     if function is not None and not inspect.isroutine(function):

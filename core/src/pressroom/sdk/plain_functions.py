@@ -39,7 +39,7 @@ def with_params(function: Callable[..., Any]) -> tuple[Any, Callable[..., Any]]:
         TypeError: an argument cannot be a parameter; the message lists all such arguments.
     """
     arguments = inspect.signature(function).parameters
-    hints = typing.get_type_hints(function, include_extras=True)
+    hints = _hints(function)
     names = list(arguments)
     first = hints.get(names[0]) if names else None
     with_call = len(names) == 2 and (names[1] == "call" or hints.get(names[1], Call) is Call)
@@ -76,12 +76,20 @@ def with_result(
 
     `run` is the function that the host calls; see `with_params`. It is returned unchanged if `function` returns a
     model.
+
+    Raises:
+        TypeError: the annotation does not say what the result is.
     """
-    returned: Any = declared or typing.get_type_hints(function, include_extras=True).get("return")
-    if returned in (None, type(None), ToolResult) or is_model(returned, BaseModel):
+    returned: Any = declared or _hints(function).get("return")
+    if is_model(returned, BaseModel):
         return returned, run
+    if problem := _return_problem(returned):
+        raise TypeError(f"{function.__qualname__}: {problem}")
     field = _field(RESULT, returned, inspect.Parameter.empty, described="What the tool returns.")
-    model = create_model(f"{_camel(function)}Result", __module__=function.__module__, **{RESULT: field})
+    try:
+        model = create_model(f"{_camel(function)}Result", __module__=function.__module__, **{RESULT: field})
+    except Exception as error:
+        raise TypeError(f"{function.__qualname__}: its result has no schema: {_first_line(error)}") from error
     model.__qualname__ = f"{function.__qualname__}.result"
 
     def wrapped(value: Any) -> Any:
@@ -113,6 +121,25 @@ def _adapted(function: Callable[..., Any], passed: Callable[[Any, Call], dict[st
     return functools.wraps(function)(lambda params, call: function(**passed(params, call)))
 
 
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function, include_extras=True)
+    except NameError as error:
+        raise TypeError(
+            f"{function.__qualname__}: {error}; import it at the top level of its module, not only if TYPE_CHECKING"
+        ) from error
+
+
+def _return_problem(returned: Any) -> str:
+    if returned is None:
+        return "annotate what it returns, such as `-> int` or a pydantic model"
+    if returned is type(None):
+        return "it returns None; return a value for the client, such as a text, and annotate its type"
+    if ToolResult in (returned, *typing.get_args(returned)):
+        return "name the model of the data in its ToolResult: @mcp_tool(result=…)"
+    return ""
+
+
 def _argument_problems(argument: inspect.Parameter, hint: Any) -> Iterator[str]:
     name = str(argument).partition(":")[0].partition("=")[0]
     if argument.kind not in _NAMED:
@@ -130,7 +157,7 @@ def _type_problems(name: str, hint: Any, default: Any) -> Iterator[str]:
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(hint)
     except Exception as error:  # noqa: BLE001 - pydantic, or a type of the plugin's own
-        yield f"{name} cannot be taken: {str(error).splitlines()[0] or type(error).__name__}"
+        yield f"{name} cannot be taken: {_first_line(error)}"
         return
     if default is inspect.Parameter.empty:
         return
@@ -139,6 +166,10 @@ def _type_problems(name: str, hint: Any, default: Any) -> Iterator[str]:
     except ValidationError as error:
         hint = "; write `| None` behind its type" if default is None else ""
         yield f"the default of {name} does not fit its annotation: {error.errors()[0]['msg']}{hint}"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 def _field(name: str, hint: Any, default: Any, described: str = "") -> Any:
