@@ -103,6 +103,17 @@ _FAULTS: Final = (
         ),
         "put all tables into one MetaData",
     ),
+    _hook(
+        "details_of_the_host",
+        ("details: 'url' is a field of every response; choose another name", "details: 'expiresAt' is a field"),
+        """
+class Link(BaseModel):
+    url: str = ""
+    until: str = Field(default="", serialization_alias="expiresAt")
+"""
+        + _WHISPER.replace("OPTIONS", "details=Link,")
+        + _GENERATORS,
+    ),
     _generator(
         "bad_slug",
         "generator Whisper_2: slug 'Whisper_2' must be lower-case words joined by hyphens",

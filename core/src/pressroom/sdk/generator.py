@@ -83,6 +83,10 @@ def _problems(media_type: str, extension: str) -> Iterator[str]:
         yield f"{extension!r} is refused, since browsers run files that are called so"
 
 
+_FILE_FIELDS: Final = frozenset({"id", "url", "expiresAt", "cached", "warnings"})
+"""The fields that `data` has in every response with a file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mcp:
     """The MCP tool of a generator.
@@ -136,10 +140,11 @@ class Generator:
     `slug` is its name in URLs: lower-case words joined by hyphens. `name` is its display name. `summary` is the text in
     lists, and `description` the text on its page. `params` is the parameter model. `function` takes an instance of it
     and a `Call`, and returns an `Artifact`. `rate_limit` limits the calls of each caller, unless the configuration
-    overrides it. `tags` are keywords. `details` is the model of the fields that a response's `data` has besides the
-    file's URL. `executor` is where the function runs. `mcp` offers it to AI clients too. `promo` is the promotional
-    block of its descriptor. `examples` are shown on its page, and can be filled into the form. `preview` configures how
-    the page shows the result; `page` describes the form. `reference` is set by the decorator.
+    overrides it. `tags` are keywords. `details` is the model of the fields that a response's `data` has besides those
+    of every file: `id`, `url`, `expiresAt`, `cached` and `warnings`. `executor` is where the function runs. `mcp`
+    offers it to AI clients too. `promo` is the promotional block of its descriptor. `examples` are shown on its page,
+    and can be filled into the form. `preview` configures how the page shows the result; `page` describes the form.
+    `reference` is set by the decorator.
 
     `timeout` is the limit in seconds, from when a worker takes the call; `memory_mib` limits what the worker process
     may allocate for it. `cache_discount` is the cost of a request that is served from the cache, as a fraction of one
@@ -207,7 +212,16 @@ class Generator:
             problems.append(f"cache_discount must be 0, or between 0.01 and 1 (got {self.cache_discount})")
         if self.prepare is not None and not inspect.iscoroutinefunction(self.prepare):
             problems.append("prepare must be an async function")
-        return problems + self._page_problems()
+        return problems + self._details_problems() + self._page_problems()
+
+    def _details_problems(self) -> list[str]:
+        fields = self.details.model_fields if self.details else {}
+        names = dict.fromkeys([*fields, *(field.serialization_alias for field in fields.values())])
+        return [
+            f"details: {name!r} is a field of every response; choose another name"
+            for name in names
+            if name in _FILE_FIELDS
+        ]
 
     def _mcp_param_problems(self) -> list[str]:
         """Return the problems with the parameters that `mcp` lists; members of objects are checked with the schema."""
