@@ -72,5 +72,5 @@ def test_an_article_that_is_created_over_mcp(host: RunningHost) -> None:
     with walked(host) as walk:
         ada.data("create_content", title="Third", body="Text.")
 
-    assert_below(walk, modules=44, hops=97)
+    assert_below(walk, modules=44, hops=96)
     assert_documented(walk, "create_content")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any, Final, Literal, Self
@@ -19,6 +19,9 @@ from pressroom_content.records import Article, BodyFormat
 from pressroom_content.rendering.from_html import text_of, to_markdown
 from pressroom_content.rendering.sanitising import render
 from pressroom_content.tables import ArticleRow, WebsiteRow
+
+MEDIA_ID = re.compile(r"(?<![0-9A-Za-z])m_[0-9A-Za-z]{22}(?![0-9A-Za-z])", re.ASCII)
+"""The ID of an image in a media library."""
 
 _SPACES = re.compile(r"\s+")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*", re.ASCII)
@@ -114,6 +117,11 @@ def article_of(row: ArticleRow) -> Article:
         trashed_at=row.trashed_at,
         **{**values, **{name: tuple(values[name]) for name in _LISTS}},
     )
+
+
+def media_ids_of(article: Article) -> Collection[str]:
+    """Return the IDs that may refer to images of an article, without duplicates, the featured image first."""
+    return dict.fromkeys(filter(None, [article.featured_media_id, *MEDIA_ID.findall(article.body)])).keys()
 
 
 def _normalised(changes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

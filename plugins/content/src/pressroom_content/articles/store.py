@@ -23,6 +23,7 @@ from pressroom_content.articles.fields import (
     available_slug,
     check_website,
     explicit_slug,
+    media_ids_of,
     slug_for,
 )
 from pressroom_content.config import ContentConfig
@@ -103,7 +104,8 @@ class Articles:
                     if also is not None:
                         await also(session, article_of(row))
                 article = article_of(row)
-                await note_images(self._plugin, article)
+                if media_ids := media_ids_of(article):
+                    await note_images(self._plugin, article, media_ids)
                 return await self._creation_result(article, provisional, analysis)
             except IntegrityError:
                 # A concurrent request took the slug, or had the same request id.
@@ -187,7 +189,7 @@ class Articles:
             raise InvalidInput("fields.slug", "was taken by another article just now; choose another one") from None
         written = article_of(row)
         if {"body", "featured_media_id"}.intersection(changed):
-            await note_images(self._plugin, written)
+            await note_images(self._plugin, written, media_ids_of(written))
         return ArticleUpdate(written, changed, analysis.score, delta)
 
     async def rescore(self, user_id: str, content_id: str) -> None:

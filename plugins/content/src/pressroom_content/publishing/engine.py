@@ -24,6 +24,7 @@ from pressroom.sdk import (
 )
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom_content.articles.fields import media_ids_of
 from pressroom_content.articles.store import Articles, note_status, read_article
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import (
@@ -34,7 +35,6 @@ from pressroom_content.contract import (
     SiteUnavailable,
     UnknownOutcome,
 )
-from pressroom_content.publishing.images import ids_of
 from pressroom_content.publishing.known import KnownBody, canonical_of_copy, known_body
 from pressroom_content.publishing.posts import capabilities_of
 from pressroom_content.publishing.publications import Publications
@@ -140,7 +140,7 @@ class Engine:
                     raise SiteRefused("the website is paused; resume it in the dashboard, then retry")
                 article = await read_article(session, row.user_id, row.article_id, row.article_version)
                 known = await known_body(session, row.id)
-                uploaded_media = await media_on(session, website.id, ids_of(article))
+                uploaded_media = await media_on(session, website.id, media_ids_of(article))
             except CallError as error:
                 return _StartedPublication(leased, error)
             return _StartedPublication(leased, _Source(website, sealed, article, known, uploaded_media))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import islice
@@ -11,8 +12,9 @@ from typing import Final, Literal
 
 import nh3
 import structlog
-from pressroom.sdk import BackendError, NotFound, PluginContext
+from pressroom.sdk import BackendError, NotFound, PluginContext, PressroomError
 
+from pressroom_content.articles.fields import MEDIA_ID
 from pressroom_content.contract import Article, MediaFile, MediaLibrary, RemoteMedia, SiteUnavailable, media_libraries
 
 log = structlog.get_logger()
@@ -20,7 +22,9 @@ log = structlog.get_logger()
 MAX_IMAGES: Final = 100
 """The maximum number of images that are sent with one article."""
 
-_ID = re.compile(r"(?<![0-9A-Za-z])m_[0-9A-Za-z]{22}(?![0-9A-Za-z])", re.ASCII)
+_NOTE_SECONDS: Final = 10.0
+"""Time limit for a media library to note the images of an article."""
+
 _IMG = re.compile(r'<img\b(?>(?:[^<>"]++|"[^"<>]*+")*)>')
 """An image in sanitised HTML, where `<` and `>` are escaped in attributes."""
 
@@ -75,32 +79,27 @@ class PostImage:
 
 def inline_ids(html: str) -> Sequence[str]:
     """Return the IDs of the library images in a text, without duplicates, in order of appearance."""
-    identifiers = (identifier for tag in _IMG.findall(html) for identifier in _ID.findall(tag))
+    identifiers = (identifier for tag in _IMG.findall(html) for identifier in MEDIA_ID.findall(tag))
     return list(dict.fromkeys(identifiers))
 
 
-def ids_of(article: Article) -> Collection[str]:
-    """Return the IDs that may refer to images of an article, without duplicates, the featured image first."""
-    return dict.fromkeys(filter(None, [article.featured_media_id, *_ID.findall(article.body)])).keys()
-
-
-async def note_images(plugin: PluginContext, article: Article) -> None:
+async def note_images(plugin: PluginContext, article: Article, media_ids: Iterable[str]) -> None:
     """Notify the media libraries of the images that a stored article has, so that they keep them."""
-    media_ids = list(islice(ids_of(article), MAX_IMAGES))
-    if not media_ids:
-        return
-    for name, used in [(library.name, library.used) for _, library in media_libraries(plugin)]:
-        if used is None:
-            continue
-        for media_id in media_ids:
-            try:
-                await used(plugin, article.user_id, media_id, article.id)
-            except NotFound:
-                continue
-            except Exception:
-                # The library belongs to another plugin. The article is stored, so the call must not fail.
-                log.exception("a media library could not note an image", library=name, image=media_id)
-                break
+    media_ids = list(islice(media_ids, MAX_IMAGES))
+    for library in [library for _, library in media_libraries(plugin) if library.used is not None]:
+        try:
+            with plugin.extensions.calling(f"media library {library.name}", library, seconds=_NOTE_SECONDS):
+                await _note_in(library, plugin, article, media_ids)
+        except PressroomError as error:
+            # The article is stored, so the call must not fail.
+            log.warning("a media library could not note images", library=library.name, error=error.message)
+
+
+async def _note_in(library: MediaLibrary, plugin: PluginContext, article: Article, media_ids: Iterable[str]) -> None:
+    for media_id in media_ids:
+        if library.used is not None:
+            with suppress(NotFound):  # an image of another library
+                await library.used(plugin, article.user_id, media_id, article.id)
 
 
 async def read_images(
@@ -198,7 +197,7 @@ def _way(file: MediaFile, policy: Policy, *, can_upload: bool) -> Way:
 def _moved(text: str, urls: Mapping[str, str]) -> Iterator[str]:
     """Yield the parts of a text in which each URL that contains an ID is replaced by the new URL for that ID."""
     end = 0
-    for match in _ID.finditer(text):
+    for match in MEDIA_ID.finditer(text):
         start = match.start()
         if match[0] not in urls or start < end:
             continue
@@ -223,7 +222,7 @@ def _with_lines(markdown: str, images: Mapping[str, PostImage]) -> str:
     written = 0
     inserted = ""
     for match in _MARKDOWN_IMAGE.finditer(markdown) if any(lines.values()) else ():
-        for identifier in _ID.findall(match[0]):
+        for identifier in MEDIA_ID.findall(match[0]):
             new_lines = [line for line in lines.pop(identifier, ()) if line not in inserted]
             parts += [markdown[written : match.end()], *(f"\n*{line}*" for line in new_lines)]
             inserted = "\n".join([inserted, *new_lines])
@@ -242,7 +241,7 @@ def _as_markdown(text: str) -> str:
 
 def _without(images: re.Pattern[str], text: str, lacking: frozenset[str]) -> str:
     """Return a text without the images that have one of these IDs."""
-    return images.sub(lambda match: match[0] if lacking.isdisjoint(_ID.findall(match[0])) else "", text)
+    return images.sub(lambda match: match[0] if lacking.isdisjoint(MEDIA_ID.findall(match[0])) else "", text)
 
 
 def _credited(html: str, images: Mapping[str, PostImage]) -> str:
@@ -262,7 +261,7 @@ def _credited(html: str, images: Mapping[str, PostImage]) -> str:
     at = 0
     for match in _IMG.finditer(html) if lines else ():
         in_link, at = _is_link_open(html, at, match.end(), in_link), match.end()
-        for identifier in dict.fromkeys(_ID.findall(match[0])):
+        for identifier in dict.fromkeys(MEDIA_ID.findall(match[0])):
             credit = lines.pop(identifier, "")
             if credit:
                 end = max(written, _end_of_image(html, match.end(), in_link=in_link))
@@ -295,7 +294,7 @@ def _captioned(html: str, images: Mapping[str, PostImage], *, figures: bool) -> 
 
     def caption_of(image: str) -> str:
         """Return the caption of an image; empty if another image already shows the same caption."""
-        identifier = next((identifier for identifier in _ID.findall(image) if identifier in captions), "")
+        identifier = next((identifier for identifier in MEDIA_ID.findall(image) if identifier in captions), "")
         caption = captions.get(identifier, "")
         return caption if caption and first_image.setdefault(caption, identifier) == identifier else ""
 

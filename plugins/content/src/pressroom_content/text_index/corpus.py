@@ -155,11 +155,7 @@ class Fingerprint:
     stems: Mapping[str, int]
     title_stems: frozenset[str]
     bands: Sequence[bytes]
-
-    @property
-    def length(self) -> int:
-        """The number of indexed words."""
-        return sum(self.stems.values())
+    length: int
 
 
 def fingerprint_of(title: str, text: str, language: str) -> Fingerprint:
@@ -167,7 +163,7 @@ def fingerprint_of(title: str, text: str, language: str) -> Fingerprint:
     code = language_of(language)
     stems = counted_stems(f"{title}\n\n{text}", code)
     in_title = frozenset(stems_of(title, code))
-    return Fingerprint(stems, in_title, bands_of(shingles_of(text)))
+    return Fingerprint(stems, in_title, bands_of(shingles_of(text)), sum(stems.values()))
 
 
 async def remember(session: AsyncSession, user_id: str, document_id: str, fingerprint: Fingerprint) -> None:
