@@ -43,9 +43,17 @@ def test_a_header_links_the_preview_image_of_the_bundle(http: httpx.Client) -> N
         assert set(response.json()["data"]) == {"id", "url", "expiresAt", "cached", "files", "html"}
         url, _, relation = response.headers["link"].removeprefix("<").partition(">; ")
         assert relation == 'rel="preview"'
+        assert "Link" in response.headers["access-control-expose-headers"].split(", ")
         image = http.get(url)
         assert (image.status_code, image.headers["content-type"]) == (200, "image/png")
     assert http.get(url.replace("signature=", "signature=x")).status_code == 403
+
+
+def test_openapi_describes_that_header_for_bundles_alone(http: httpx.Client) -> None:
+    paths = http.get("/openapi.json").json()["paths"]
+    generate = {path: operations["post"] for path, operations in paths.items() if path.endswith("/generate")}
+    with_link = {path for path, operation in generate.items() if "Link" in operation["responses"]["200"]["headers"]}
+    assert with_link == {"/tools/favicon-generator/api/generate"}
 
 
 def test_a_binary_response_is_the_zip_file(http: httpx.Client) -> None:

@@ -46,7 +46,7 @@ class CorsPolicy:
 TOOLS_API: Final = CorsPolicy(
     accepted="Accept, Authorization, Content-Type, If-None-Match, Range, X-Request-Id",
     exposed=(
-        "Accept-Ranges, Content-Disposition, Content-Range, ETag, RateLimit-Limit, RateLimit-Remaining, "
+        "Accept-Ranges, Content-Disposition, Content-Range, ETag, Link, RateLimit-Limit, RateLimit-Remaining, "
         "RateLimit-Reset, Retry-After, X-Cache, X-Request-Id, X-Warnings"
     ),
 )

@@ -209,15 +209,15 @@ def _refusals(*statuses: int) -> dict[str, Any]:
 def _success(entry: PlanTool, brand_key: str) -> dict[str, Any]:
     generator = generator_of(entry)
     binary = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in generator.produces}
+    own_headers = ["ETag", "X-Cache", "X-Warnings", "Content-Disposition"]
+    if set(generator.produces) - SHOWN_TYPES:
+        own_headers.append("Link")
     return {
         "description": "The file: its signed URL, or with `response: binary` its bytes.",
         "headers": {
             **COMMON_HEADERS,
             **RATE_LIMIT_HEADERS,
-            **{
-                name: {"$ref": f"#/components/headers/{name}"}
-                for name in ("ETag", "X-Cache", "X-Warnings", "Content-Disposition")
-            },
+            **{name: {"$ref": f"#/components/headers/{name}"} for name in own_headers},
         },
         "content": {
             "application/json": {

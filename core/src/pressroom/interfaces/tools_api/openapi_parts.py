@@ -26,6 +26,10 @@ HEADERS: Final[dict[str, Any]] = {
     "Cache-Control": {"description": "How long caches may keep the response.", "schema": _TEXT},
     "Content-Disposition": {"description": "A file name.", "schema": _TEXT},
     "ETag": {"description": "The id of the content, as a strong entity tag.", "schema": _TEXT},
+    "Link": {
+        "description": "An image of the file, with the relation `preview` (RFC 6903); not with `response: binary`.",
+        "schema": _TEXT,
+    },
     "RateLimit-Limit": {"description": "Requests that the window allows.", "schema": _INTEGER},
     "RateLimit-Remaining": {"description": "Whole requests that are left.", "schema": _INTEGER},
     "RateLimit-Reset": {"description": "Seconds until at least one more request is free.", "schema": _INTEGER},
