@@ -32,8 +32,12 @@ def svg_url(inner: str = DISC, attributes: str = "") -> str:
 
 
 def raster_url(width: int = 600, height: int = 600, kind: str = "PNG", color: str = "#0000ff") -> str:
+    return url_of(Image.new("RGB", (width, height), color), kind)
+
+
+def url_of(image: Image.Image, kind: str = "PNG", **options: Any) -> str:
     file = io.BytesIO()
-    Image.new("RGB", (width, height), color).save(file, kind)
+    image.save(file, kind, **options)
     return f"data:image/{kind.lower()};base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
@@ -57,6 +61,11 @@ def test_a_raster_image_creates_the_files_of_the_contract(kind: str) -> None:
     red, green, blue, alpha = opened(files["favicon-32x32.png"]).getpixel((0, 0))  # type: ignore[misc]
     assert (red < 8, green < 8, blue > 245, alpha) == (True, True, True, 255)
     assert opened(files["apple-touch-icon.png"]).getpixel((2, 2)) == (255, 255, 255, 255)
+
+
+def test_grey_of_16_bits_keeps_its_value() -> None:
+    files, _ = made(url_of(Image.new("I;16", (600, 600), 100 * 257)))
+    assert opened(files["favicon-32x32.png"]).getpixel((16, 16)) == (100, 100, 100, 255)
 
 
 def test_an_svg_is_drawn_and_included_in_the_bundle() -> None:

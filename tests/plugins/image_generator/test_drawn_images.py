@@ -80,6 +80,7 @@ KINDS: Final[dict[str, Callable[[Image.Image], bytes]]] = {
     "PNG": lambda image: written(image, "PNG"),
     "PNG of a palette": lambda image: written(image.convert("P"), "PNG"),
     "interlaced grey PNG": lambda image: written(image.convert("L"), "PNG"),
+    "16-bit grey PNG": lambda image: written(Image.new("I;16", image.size, 128 * 257), "PNG"),
     "JPEG": lambda image: written(image, "JPEG", quality=95),
     "progressive CMYK JPEG": lambda image: written(image.convert("CMYK"), "JPEG", quality=95, progressive=True),
     "GIF": lambda image: written(image, "GIF"),

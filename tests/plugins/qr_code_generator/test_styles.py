@@ -96,6 +96,11 @@ def test_logos_of_every_kind_are_accepted(kind: str) -> None:
     assert read_with_zbar(_image(logo=_uri(Image.new("RGB", (40, 80), "#b9502a"), kind))) == [URL]
 
 
+def test_a_logo_in_grey_of_16_bits_keeps_its_grey() -> None:
+    image = _image(logo=_uri(Image.new("I;16", (40, 40), 100 * 257)))
+    assert image.convert("RGB").getpixel((256, 256)) == (100, 100, 100)
+
+
 @pytest.mark.parametrize(
     ("logo", "problem"),
     [

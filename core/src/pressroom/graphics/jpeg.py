@@ -7,6 +7,8 @@ from typing import Final
 
 from PIL import Image
 
+from pressroom.graphics.channels import in_8_bits
+
 __all__ = ["encode_jpeg"]
 
 _NO_SUBSAMPLING: Final = 0
@@ -25,6 +27,7 @@ def encode_jpeg(image: Image.Image, *, quality: int = 90) -> bytes:
 
 
 def _flattened(image: Image.Image) -> Image.Image:
+    image = in_8_bits(image)
     if image.mode in ("L", "RGB"):
         return image
     if not image.has_transparency_data:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from pressroom.graphics.channels import in_8_bits
+
 try:
     from isal.isal_zlib import compressobj
 except ImportError:
@@ -36,7 +38,7 @@ def encode_png(image: Image.Image, *, photographic: bool = False) -> bytes:
     filter, which suits images with gradual changes everywhere.
     """
     if image.mode not in _COLOR_TYPES:
-        image = image.convert("RGBA")
+        image = in_8_bits(image).convert("RGBA")
     width, height = image.size
     stream = compressobj(1)
     filtered = photographic and image.mode not in ("1", "P")

@@ -10,6 +10,7 @@ from typing import Final
 from PIL import Image, ImageOps
 
 from pressroom.errors import InvalidInput
+from pressroom.graphics.channels import in_8_bits
 
 _PREVIEW_QUALITY: Final = 88
 _UPLOAD_QUALITY: Final = 90
@@ -30,7 +31,7 @@ def thumbnail(content: bytes, bounds: tuple[int, int], quality: int) -> bytes:
         PIL.UnidentifiedImageError: the format is not supported.
     """
     with Image.open(io.BytesIO(content)) as opened:
-        image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
+        image = in_8_bits(opened).convert("RGBA" if opened.has_transparency_data else "RGB")
     image.thumbnail(bounds, Image.Resampling.LANCZOS, reducing_gap=3.0)
     buffer = io.BytesIO()
     image.save(buffer, "WEBP", quality=quality, method=6)
@@ -57,7 +58,7 @@ def within_pixels(content: bytes, max_pixels: int) -> bytes | None:
         width, height = opened.size
         if width * height <= max_pixels:
             return None
-        image = opened.convert("RGBA" if opened.has_transparency_data else "RGB")
+        image = in_8_bits(opened).convert("RGBA" if opened.has_transparency_data else "RGB")
     share = math.sqrt(max_pixels / (width * height))
     size = max(1, int(width * share)), max(1, int(height * share))
     buffer = io.BytesIO()
@@ -104,4 +105,5 @@ def _upright(content: bytes, *, alpha: bool) -> Image.Image:
                 "", f"the image has {opened.width} by {opened.height} pixels; at most {megapixels} million can be read"
             )
         opened.draft("RGB", (_UPLOAD_EDGES[0], _UPLOAD_EDGES[0]))  # decodes a large JPEG at a fraction of its size
-        return ImageOps.exif_transpose(opened).convert("RGBA" if alpha and opened.has_transparency_data else "RGB")
+        upright = in_8_bits(ImageOps.exif_transpose(opened))
+        return upright.convert("RGBA" if alpha and upright.has_transparency_data else "RGB")

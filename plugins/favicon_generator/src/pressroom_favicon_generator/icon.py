@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from PIL import Image
+from pressroom.graphics.channels import in_8_bits
 from pressroom.graphics.color import parse_color
 from pressroom.graphics.data_url import data_of
 from pressroom.graphics.emoji import emoji_image, is_emoji
@@ -283,7 +284,7 @@ def _raster(content: bytes) -> UploadedImage:
             with Image.open(io.BytesIO(content), formats=_FORMATS) as opened:
                 width, height = opened.size
                 _check_size(width, height)
-                raster = opened.convert("RGBA")
+                raster = in_8_bits(opened).convert("RGBA")
     except InvalidInput:
         raise
     # Decoders raise arbitrary exceptions for damaged files.

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from PIL import Image, ImageOps
+from pressroom.graphics.channels import in_8_bits
 from pressroom.graphics.png import encode_png
 from pressroom.sdk import InvalidInput
 
@@ -81,7 +82,7 @@ def logo_of(uri: str, percent: int) -> Logo:
 
 def _small(opened: Image.Image) -> Image.Image:
     opened.draft("RGB", (MAX_EDGE, MAX_EDGE))
-    image = ImageOps.exif_transpose(opened).convert("RGBA")
+    image = in_8_bits(ImageOps.exif_transpose(opened)).convert("RGBA")
     image.thumbnail((MAX_EDGE, MAX_EDGE), Image.Resampling.LANCZOS)
     return image
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from pressroom.columns import new_id
+from pressroom.graphics.channels import in_8_bits
 from slugify import slugify
 from sqlalchemy import Text, cast, delete, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -68,7 +69,7 @@ def make_variants(content: bytes) -> Sequence[tuple[int, int, bytes]]:
         is_animated = opened.format != "MPO" and getattr(opened, "is_animated", False)
         if is_animated or opened.width * opened.height > _MAX_PIXELS:
             return []
-        upright = ImageOps.exif_transpose(opened)
+        upright = in_8_bits(ImageOps.exif_transpose(opened))
         image = upright.convert("RGBA" if upright.has_transparency_data else "RGB")
     widths = [width for width in WIDTHS if width < image.width]
     if image.width <= WIDTHS[-1]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final, Protocol
 
 from PIL import Image, ImageOps
+from pressroom.graphics.channels import in_8_bits
 from pressroom.graphics.color import Color
 from pressroom.graphics.data_url import data_of
 from pressroom.graphics.svg import Svg, UnsafeSvg, safe_svg, with_namespaces
@@ -131,8 +132,8 @@ class Sources:
                 # A JPEG can be decoded at reduced size, which is enough for any canvas.
                 opened.draft(None, (MAX_EDGE // 2, MAX_EDGE // 2))
                 scale = self._density * width / opened.width
-                turned = ImageOps.exif_transpose(opened)
-                opaque = turned.mode in ("RGB", "L", "CMYK", "YCbCr", "1", "I;16") and "transparency" not in turned.info
+                turned = in_8_bits(ImageOps.exif_transpose(opened))
+                opaque = turned.mode in ("RGB", "L", "CMYK", "YCbCr", "1") and "transparency" not in turned.info
                 return _Raster(turned.convert("RGB" if opaque else "RGBA"), scale)
         # Decoders raise arbitrary exceptions for damaged files.
         except Exception:  # noqa: BLE001

@@ -9,6 +9,7 @@ from typing import Final
 
 from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 from pressroom.columns import as_id
+from pressroom.graphics.channels import in_8_bits
 from pressroom.sdk import CallError, InvalidInput, NotFound, PluginContext
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
@@ -40,7 +41,7 @@ def make(content: bytes) -> bytes:
         if opened.width * opened.height > MAX_PIXELS:
             raise ValueError("the image has too many pixels")
         opened.draft("RGB", (edge, edge))  # decodes a JPEG at a fraction of its size
-        image = ImageOps.exif_transpose(opened)
+        image = in_8_bits(ImageOps.exif_transpose(opened))
         alpha = image.has_transparency_data
         image = image.convert("RGBA" if alpha else "RGB")
         image.thumbnail((edge, edge), Image.Resampling.LANCZOS, reducing_gap=2.0)
