@@ -68,6 +68,19 @@ def test_grey_of_16_bits_keeps_its_value() -> None:
     assert opened(files["favicon-32x32.png"]).getpixel((16, 16)) == (100, 100, 100, 255)
 
 
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_a_photograph_is_upright(kind: str) -> None:
+    """Cameras store images as the sensor has them, and how to turn them in Exif."""
+    image = Image.new("RGB", (600, 600), "#ff0000")
+    image.paste("#0000ff", (0, 0, 300, 600))
+    exif = Image.Exif()
+    exif[0x0112] = 6  # the left side of the stored image is its top
+    files, _ = made(url_of(image, kind, exif=exif))
+    icon = opened(files["favicon-48x48.png"])
+    assert icon.getpixel((24, 4))[2] > 240  # type: ignore[index]
+    assert icon.getpixel((24, 44))[0] > 240  # type: ignore[index]
+
+
 def test_an_svg_is_drawn_and_included_in_the_bundle() -> None:
     files, warnings = made(svg_url())
     assert list(files)[CONTRACT:] == ["favicon.svg"]

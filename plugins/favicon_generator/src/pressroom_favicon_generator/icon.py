@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from PIL import Image
+from PIL import Image, ImageOps
 from pressroom.graphics.channels import in_8_bits
 from pressroom.graphics.color import parse_color
 from pressroom.graphics.data_url import data_of
@@ -282,14 +282,14 @@ def _raster(content: bytes) -> UploadedImage:
         with python_warnings.catch_warnings():
             python_warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(io.BytesIO(content), formats=_FORMATS) as opened:
-                width, height = opened.size
-                _check_size(width, height)
-                raster = in_8_bits(opened).convert("RGBA")
+                _check_size(*opened.size)
+                raster = in_8_bits(ImageOps.exif_transpose(opened)).convert("RGBA")
     except InvalidInput:
         raise
     # Decoders raise arbitrary exceptions for damaged files.
     except Exception as error:
         raise _refused(f"cannot be read; give an image as {_KINDS}") from error
+    width, height = raster.size
     blurred = max(width, height) < _SHARP_EDGE
     warning = (
         f"The image has {width} by {height} pixels: larger icons are blurred. {_SHARP_EDGE} pixels or an SVG are sharp."
