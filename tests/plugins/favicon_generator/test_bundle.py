@@ -110,6 +110,30 @@ def test_the_tags_refer_to_files_of_the_bundle() -> None:
     assert ("meta", {"name": "theme-color", "content": "#b9502a"}) in links.tags
 
 
+@pytest.mark.parametrize(
+    ("options", "warning"),
+    [
+        (
+            {"bgColor": "#ffffff00"},
+            "1.0:1 on white, as in apple-touch-icon.png.",
+        ),
+        (
+            {"bgColor": "#b9502a", "fgColor": "#ffffff10"},
+            "1.1:1.",
+        ),
+        ({"bgColor": "#ffffff00", "fgColor": "#b9502a"}, None),
+        ({"bgColor": "#ffffff00", "content": "🚀"}, None),
+        ({"bgColor": "#ffffff00", "content": "🚀", "source": "emoji"}, None),
+        ({"bgColor": "#ffd400", "fgColor": "#1d1a17"}, None),
+        ({}, None),
+    ],
+)
+def test_letters_that_can_hardly_be_seen_have_a_warning(options: dict[str, Any], warning: str | None) -> None:
+    bundle = make_bundle(FaviconParams(**{"content": "P", **options}))
+    expected = f"The letters can hardly be seen: the contrast of fgColor and bgColor is {warning}"
+    assert bundle.warnings == (() if warning is None else (expected,))
+
+
 def test_equal_input_returns_identical_bytes() -> None:
     first, second = (make_bundle(FaviconParams(source="emoji", content="🚀")).content for _ in range(2))
     assert first == second

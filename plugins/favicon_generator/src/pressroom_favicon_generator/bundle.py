@@ -11,9 +11,11 @@ from html import escape
 from typing import Final
 
 from PIL import Image
-from pressroom.graphics.color import parse_color
+from pressroom.graphics.color import contrast, parse_color
+from pressroom.graphics.emoji import is_emoji
 from pressroom.graphics.icons import icon_sheet
 from pressroom.graphics.png import encode_png
+from pressroom.graphics.segments import grapheme_clusters
 from pressroom.sdk import Artifact, InvalidInput
 
 from pressroom_favicon_generator.icon import Icon, draw_icon, read_image, vector_icon
@@ -23,6 +25,9 @@ ICO_SIZES: Final = (16, 32, 48)
 _APPLE, _ANDROID_SMALL, _ANDROID_LARGE = 180, 192, 512
 _SAFE_ZONE: Final = 0.4
 """Radius, relative to the size, of a maskable icon's safe zone (W3C Web Application Manifest)."""
+
+_MIN_CONTRAST: Final = 1.5
+"""The contrast of letters and background below which people see an empty icon."""
 
 _NO_DATE: Final = (1980, 1, 1, 0, 0, 0)
 """The earliest date that a ZIP can store. A constant makes bundles reproducible."""
@@ -57,7 +62,7 @@ def make_bundle(params: FaviconParams) -> Artifact:
         _zip(files),
         "application/zip",
         FaviconDetails(files=list(files), html=files["favicon-tags.html"].decode()),
-        warnings=image.warnings if image else (),
+        warnings=image.warnings if image else _contrast_warnings(params),
         preview=("image/png", encode_png(sheet)),
     )
 
@@ -149,9 +154,19 @@ def _theme_color(params: FaviconParams) -> str:
     return _opaque(params.imageBackground if params.image is not None else params.bgColor)
 
 
-def _opaque(color: str) -> str:
-    """Return a colour composited on white: browsers do not support transparent theme colours."""
-    ground = Image.new("RGBA", (1, 1), (255, 255, 255, 255))
-    ground.alpha_composite(Image.new("RGBA", (1, 1), parse_color(color).rgba8))
-    red, green, blue = ground.convert("RGB").tobytes()
+def _contrast_warnings(params: FaviconParams) -> tuple[str, ...]:
+    """Warn of letters that can hardly be seen on their background, or on white if it is transparent."""
+    ground = _opaque(params.bgColor)
+    ratio = contrast(parse_color(_opaque(params.fgColor, ground)), parse_color(ground))
+    if ratio >= _MIN_CONTRAST or all(map(is_emoji, grapheme_clusters(params.content))):
+        return ()
+    place = "" if parse_color(params.bgColor).opaque else " on white, as in apple-touch-icon.png"
+    return (f"The letters can hardly be seen: the contrast of fgColor and bgColor is {ratio:.1f}:1{place}.",)
+
+
+def _opaque(color: str, ground: str = "#ffffff") -> str:
+    """Return a colour composited on another: browsers do not support transparent theme colours."""
+    composite = Image.new("RGBA", (1, 1), parse_color(ground).rgba8)
+    composite.alpha_composite(Image.new("RGBA", (1, 1), parse_color(color).rgba8))
+    red, green, blue = composite.convert("RGB").tobytes()
     return f"#{red:02x}{green:02x}{blue:02x}"
