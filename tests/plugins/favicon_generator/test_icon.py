@@ -88,6 +88,17 @@ def test_emoji_fill_the_icon_with_an_even_margin(emoji: str) -> None:
     assert top == pytest.approx(512 - bottom, abs=1)
 
 
+@pytest.mark.parametrize(
+    "symbol", ["\N{HEAVY BLACK HEART}", "\N{AIRPLANE}", "\N{BLACK SUN WITH RAYS}", "\N{COPYRIGHT SIGN}"]
+)
+def test_emoji_that_are_text_by_default_are_the_same_with_and_without_their_style(symbol: str) -> None:
+    plain, styled = (
+        FaviconParams(source="emoji", content=content) for content in (symbol, f"{symbol}\N{VARIATION SELECTOR-16}")
+    )
+    assert plain == styled
+    assert draw_icon(plain, 48).image.getcolors(10) is None
+
+
 @pytest.mark.parametrize("emoji", ["🪭", "🫨", "🫩"])
 def test_emoji_newer_than_python_are_supported(emoji: str) -> None:
     assert icon(48, source="emoji", content=emoji).getcolors(10) is None
@@ -103,6 +114,8 @@ def test_emoji_newer_than_python_are_supported(emoji: str) -> None:
         ({"content": "a" + "\u0301" * 100}, "at most 8 symbols"),
         ({"content": "A", "source": "emoji"}, "must be one emoji"),
         ({"content": "🚀🚀", "source": "emoji"}, "must be one emoji"),
+        ({"content": "1", "source": "emoji"}, "must be one emoji"),
+        ({"content": "\N{AIRPLANE}\N{VARIATION SELECTOR-15}", "source": "emoji"}, "must be one emoji"),
         ({"content": "A", "radius": 50.5}, "less than or equal to 50"),
         ({"content": "A", "fontWeight": 500}, "400, 600, 700, 800 or 900"),
         ({"content": "A", "bgColor": "red"}, "hex colour"),

@@ -6,7 +6,7 @@ import re
 from typing import Annotated, Final, Literal
 
 from pressroom.sdk import HexColor, Params
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationInfo, model_validator
 
 Source = Literal["emoji", "letter", "text"]
 FontFamily = Literal["Inter", "serif", "mono"]
@@ -16,6 +16,8 @@ MAX_SYMBOLS: Final = 8
 
 _MAX_SYMBOL_LENGTH: Final = 12
 """Maximum number of code points per symbol: the longest emoji, a kiss with skin tones, has ten."""
+
+_EMOJI_STYLE: Final = "\N{VARIATION SELECTOR-16}"
 
 MAX_IMAGE_LENGTH: Final = 200_000
 MAX_NAME_LENGTH: Final = 60
@@ -42,13 +44,21 @@ def _one_line(value: str) -> str:
     return " ".join("".join(character if character.isprintable() else " " for character in value).split())
 
 
-def _content(value: str) -> str:
+def _content(value: str, info: ValidationInfo) -> str:
     if len(value) > MAX_SYMBOLS * _MAX_SYMBOL_LENGTH or len(_symbols(value)) > MAX_SYMBOLS:
         raise ValueError(f"must have at most {MAX_SYMBOLS} symbols")
     stripped = value.strip()
     if not any(map(_visible, stripped)):
         raise ValueError("must have a symbol that can be seen")
-    return stripped
+    return _as_emoji(stripped) if info.data.get("source") == "emoji" else stripped
+
+
+def _as_emoji(symbol: str) -> str:
+    """Return a symbol that is text by default, such as ❤ or ✈, in its emoji style (UTS 51), and others unchanged."""
+    from pressroom.graphics.emoji import emoji_path, is_emoji  # noqa: PLC0415 - loads with the first emoji
+
+    in_emoji_style = symbol + _EMOJI_STYLE
+    return in_emoji_style if not is_emoji(symbol) and emoji_path(in_emoji_style) is not None else symbol
 
 
 def _visible(character: str) -> bool:
