@@ -202,6 +202,24 @@ def test_any_code_in_any_language_is_drawn_or_refused(
     assert first.content == render(params).content
 
 
+def problem_of(code: str, **options: Any) -> str:
+    with pytest.raises(InvalidInput) as exc_info:
+        render(CodeImageParams(code=code, **options))
+    return exc_info.value.problem
+
+
+def test_a_refusal_says_how_many_rows_fit() -> None:
+    fitting = int(problem_of("x\n" * 1500 + "x").partition(" fit;")[0].rpartition(" ")[2])
+    assert render(CodeImageParams(code="x\n" * (fitting - 1) + "x")).content
+    assert "pixels in height" in problem_of("x\n" * fitting + "x")
+
+
+def test_a_refusal_suggests_a_larger_width_only_if_lines_wrap() -> None:
+    suggestion = "raise width so that fewer lines wrap"
+    assert suggestion in problem_of("word " * 1600, width=400, padding=128)
+    assert suggestion not in problem_of("x\n" * 1500 + "x")
+
+
 @pytest.mark.parametrize(
     "character", ["x", "日", "\u202e", "(", "<", "'", "`", "{", "👩‍👩‍👧‍👦", "a\u0301", "א", "/", "\\", "a "]
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -147,7 +148,7 @@ def render(params: CodeImageParams) -> Artifact:
     if params.autoWidth:
         needed_columns = max((run.column + run.columns for row in rows for run in row.runs), default=0)
         frame = frame_of(params, lines, needed_columns)
-    _refuse_too_large(params, frame, len(rows))
+    _refuse_too_large(params, frame, len(rows), lines)
     looks = row_looks(params, rows, marks, theme)
     missing = list(dict.fromkeys(character for row in rows for run in row.runs if (character := _missing(run))))
     if editable is not None:
@@ -194,7 +195,7 @@ def language_in(params: CodeImageParams, code: str) -> str:
     return detected(code, title)
 
 
-def _refuse_too_large(params: CodeImageParams, frame: WindowFrame, rows: int) -> None:
+def _refuse_too_large(params: CodeImageParams, frame: WindowFrame, rows: int, lines: int) -> None:
     height, max_height = frame.height(rows), min(MAX_HEIGHT, MAX_PIXELS // frame.width)
     if height <= max_height:
         return
@@ -204,11 +205,13 @@ def _refuse_too_large(params: CodeImageParams, frame: WindowFrame, rows: int) ->
             f"makes an image of {frame.width} x {height} pixels; at most {MAX_PIXELS:,} pixels, and {MAX_HEIGHT:,} in "
             "height, are allowed; ask for a smaller scale, or cut the code",
         )
-    advice = "cut the code" if params.width >= _WIDE else "cut the code, or raise width so that fewer lines wrap"
+    fitting = rows - math.ceil((height - max_height) / frame.metrics.row)
+    wider = params.width < _WIDE and rows > lines
+    advice = "cut the code, or raise width so that fewer lines wrap" if wider else "cut the code"
     raise InvalidInput(
         "code",
         f"makes an image of {height} pixels in height, at most {max_height} are allowed at a width of {frame.width}: "
-        f"it takes {rows} rows of {frame.columns} columns; {advice}",
+        f"it takes {rows} rows of {frame.columns} columns, and {fitting} fit; {advice}",
     )
 
 
