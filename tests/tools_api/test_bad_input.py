@@ -143,6 +143,21 @@ def test_an_unreadable_body_is_reported_after_the_credential_and_the_tool(
     assert api.post(QR, content=body, headers=headers).status_code == 400
 
 
+def test_an_invalid_access_token_has_a_challenge_and_a_wrong_key_has_none(
+    shared_host: RunningHost, api: httpx.Client
+) -> None:
+    prefix = shared_host.settings.auth.prefix
+    token, key = (
+        api.post(QR, json={"text": "x"}, headers={"authorization": f"Bearer {prefix}_{kind}_mistyped"})
+        for kind in ("oat", "key")
+    )
+
+    assert (token.status_code, key.status_code) == (401, 401)
+    assert token.headers["www-authenticate"] == 'Bearer error="invalid_token"'
+    assert "WWW-Authenticate" in token.headers["access-control-expose-headers"].split(", ")
+    assert "www-authenticate" not in key.headers
+
+
 @pytest.mark.parametrize("path", ["/tools/qr-code-generator/api/render", "/tools/qr-code-generator/api/generate/more"])
 def test_an_unknown_path_below_the_api(api: httpx.Client, path: str) -> None:
     refused(api.post(path, json={}), 404, "not_found")

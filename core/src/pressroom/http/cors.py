@@ -47,7 +47,7 @@ TOOLS_API: Final = CorsPolicy(
     accepted="Accept, Authorization, Content-Type, If-None-Match, Range, X-Request-Id",
     exposed=(
         "Accept-Ranges, Content-Disposition, Content-Range, ETag, Link, RateLimit-Limit, RateLimit-Remaining, "
-        "RateLimit-Reset, Retry-After, X-Cache, X-Request-Id, X-Warnings"
+        "RateLimit-Reset, Retry-After, WWW-Authenticate, X-Cache, X-Request-Id, X-Warnings"
     ),
 )
 """For tools, files and documents, which any page can call and read."""

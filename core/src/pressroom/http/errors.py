@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from pressroom.errors import CallError, CallTimeout, MethodNotAllowed, Overloaded, RateLimited
+from pressroom.errors import CallError, CallTimeout, MethodNotAllowed, Overloaded, RateLimited, Rejected
 
 STATUS: Final[Mapping[str, int]] = {
     "invalid_json": 400,
@@ -30,9 +30,14 @@ def status_of(error: CallError) -> int:
 
 
 def error_headers(error: CallError) -> dict[str, str]:
-    """Return the `Retry-After` or `Allow` header of an error, if it has one."""
+    """Return the `Retry-After`, `Allow` or `WWW-Authenticate` (RFC 6750, section 3) header of an error, if it has one.
+
+    A rejected API key has no challenge, because authorizing again would not help.
+    """
     if isinstance(error, RateLimited | Overloaded | CallTimeout):
         return {"Retry-After": str(error.retry_after)}
     if isinstance(error, MethodNotAllowed):
         return {"Allow": ", ".join(error.allowed)}
+    if isinstance(error, Rejected) and error.reauthorize:
+        return {"WWW-Authenticate": 'Bearer error="invalid_token"'}
     return {}
