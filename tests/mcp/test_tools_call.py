@@ -138,6 +138,16 @@ def test_a_tools_own_images_are_shown_beside_its_own_text(peer: Peer) -> None:
     assert "1 MiB" in text["text"]
 
 
+def test_an_optional_argument_that_is_null_is_left_out(peer: Peer) -> None:
+    arguments = {"title": "t", "parts": [{"kind": None, "weight": None}], "mood": None}
+
+    assert (
+        peer.call("rich", arguments)["structuredContent"]
+        == peer.call("rich", {"title": "t", "parts": [{}]})["structuredContent"]
+    )
+    assert "title: is required" in peer.refused("rich", {"title": None})
+
+
 @pytest.mark.parametrize(
     "params",
     [

@@ -328,6 +328,12 @@ def test_find_tools_explains_invalid_arguments(full: RunningHost, ada: Account, 
     assert "The arguments of find_tools are not valid" in Peer(full, ada).refused("find_tools", arguments)
 
 
+def test_find_tools_and_call_tool_take_null_as_left_out(full: RunningHost, ada: Account) -> None:
+    peer = Peer(full, ada)
+    assert peer.call("find_tools", {"query": "qr", "limit": None}) == peer.call("find_tools", {"query": "qr"})
+    assert "events" in peer.call("call_tool", {"name": "list_activity", "arguments": None})["structuredContent"]
+
+
 def test_find_tools_reports_when_nothing_matches(full: RunningHost, ada: Account) -> None:
     result = Peer(full, ada).call("find_tools", {"query": "zzxqy"})
     assert result["structuredContent"] == {"tools": []}

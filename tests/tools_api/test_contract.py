@@ -181,6 +181,7 @@ def test_4_3_no_credential_is_needed_and_an_unknown_one_does_no_harm(api: httpx.
         {"size": 512, "margin": 2, "fgColor": "#000000", "bgColor": "#ffffff", "errorCorrection": "M", "format": "png"},
         {"size": 512.0},
         {"response": "url"},
+        {"size": None, "errorCorrection": None, "content": None, "response": None},
     ],
     ids=str,
 )

@@ -17,7 +17,7 @@ from pressroom.errors import InvalidInput
 from pressroom.sdk import Integer, Params
 from pressroom.sdk.declaration import HOST_TOOL_NAMES
 from pressroom.validation.echo import counted
-from pressroom.validation.messages import input_error
+from pressroom.validation.nulls import validated_without_nulls
 
 FIND_TOOLS, CALL_TOOL = HOST_TOOL_NAMES
 
@@ -152,7 +152,7 @@ def read_find(arguments: Mapping[str, Any]) -> FindParams:
     try:
         return FindParams.model_validate(arguments)
     except ValidationError as error:
-        raise input_error(error, FindParams) from None
+        return validated_without_nulls(error, FindParams, arguments)
 
 
 def read_call(arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -160,7 +160,7 @@ def read_call(arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     try:
         params = CallParams.model_validate(arguments)
     except ValidationError as error:
-        raise input_error(error, CallParams) from None
+        params = validated_without_nulls(error, CallParams, arguments)
     if params.name in HOST_TOOL_NAMES:
         raise InvalidInput("name", f"{params.name} is not run through {CALL_TOOL}; call it directly")
     return params.name, params.arguments

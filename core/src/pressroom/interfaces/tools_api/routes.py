@@ -303,12 +303,12 @@ def _read(request: Request) -> tuple[dict[str, Any] | CallError, Delivery]:
     """Return a call's arguments, or the error in reading them, and how to deliver the file."""
     try:
         arguments = body_object(request)
-        delivery = arguments.pop("response", "url")
-        if delivery not in DELIVERIES:
+        delivery = arguments.pop("response", None)
+        if delivery is not None and delivery not in DELIVERIES:
             raise InvalidInput("response", f"must be one of url, binary (got {shown(delivery)})")
     except CallError as error:
         return error, "url"
-    return arguments, delivery
+    return arguments, delivery or "url"
 
 
 def body_object(request: Request) -> dict[str, Any]:

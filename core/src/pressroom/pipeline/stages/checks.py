@@ -17,7 +17,7 @@ from pressroom.pipeline.stages.base import CallStage
 from pressroom.sdk import Caller, Credentials, Identity
 from pressroom.validation.client_ip import Headers, client_ip_of
 from pressroom.validation.echo import nearest
-from pressroom.validation.messages import input_error
+from pressroom.validation.nulls import validated_without_nulls
 
 BEARER: Final = "bearer "
 
@@ -230,7 +230,7 @@ class Validate(CallStage[ResolvedCall, ValidatedCall]):
             params = model.model_validate(arguments)
         except ValidationError as error:
             host_params = () if call.request.interface == "mcp" else HOST_PARAMS
-            raise input_error(error, model, also_known=host_params) from None
+            params = validated_without_nulls(error, model, arguments, also_known=host_params)
         content_id = ""
         if plan_tool.tool.info.kind == "generator":
             canonical = orjson.dumps(params.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
