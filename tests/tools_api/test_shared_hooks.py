@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 import structlog
+from jsonschema import Draft202012Validator
 from pressroom.catalog.reserved_paths import shadowed_host_path
 from pressroom.errors import BackendError, CallError, ConfigError
 from pressroom.server.app import create_app
@@ -524,6 +525,23 @@ def test_a_limit_and_a_cache_rule_of_a_plugin_replace_those_of_the_host(plugins:
     tool = host.host.services.catalog.plans["anonymous"].tools["shout"]
     assert [rule.name.partition(": ")[2] for rule in tool.limits] == ["generous", "daily"]
     assert tool.cache.seconds == 200_000
+
+
+NO_LIMIT = """
+@hookimpl
+def pressroom_rate_limits():
+    return [RateLimit("none", lambda tool, plan: None)]
+"""
+
+
+def test_openapi_describes_a_tool_without_a_limit(plugins: Plugins) -> None:
+    host = plugins.start(NO_LIMIT, limits={"default_limit": "none"})
+    descriptor = httpx.get(f"{host.url}/tools/shout/api").json()
+    assert descriptor["data"]["rateLimit"] is None
+
+    document = httpx.get(f"{host.url}/openapi.json").json()
+    described = document["paths"]["/tools/shout/api"]["get"]["responses"]["200"]["content"]["application/json"]
+    Draft202012Validator({**described["schema"], "components": document["components"]}).validate(descriptor)
 
 
 def test_a_limit_and_a_cache_rule_that_are_not_selected_add_to_those_of_the_host(plugins: Plugins) -> None:

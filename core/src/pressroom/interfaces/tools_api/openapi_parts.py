@@ -148,9 +148,10 @@ def descriptor_schema() -> dict[str, Any]:
         "clientOnly": _FLAG,
         "tags": _TEXTS,
         "rateLimit": {
-            "type": "object",
+            "type": ["object", "null"],
             "required": ["requests", "windowSec"],
             "properties": {"requests": _INTEGER, "windowSec": _INTEGER},
+            "description": "`null` if the tool has no limit.",
         },
         "endpoints": {
             "type": "array",
