@@ -534,6 +534,17 @@ def pressroom_rate_limits():
 """
 
 
+def test_a_tool_without_a_limit_has_a_page(plugins: Plugins) -> None:
+    host = plugins.start(NO_LIMIT, limits={"default_limit": "none"})
+
+    assert httpx.get(f"{host.url}/tools").status_code == 200
+    page = httpx.get(f"{host.url}/tools/shout").text
+    assert "The number of requests is not limited." in page
+    assert "RateLimit-Remaining" not in page
+    submitted = httpx.post(f"{host.url}/tools/shout", data={"text": "hi"})
+    assert "requests left" not in submitted.text
+
+
 def test_openapi_describes_a_tool_without_a_limit(plugins: Plugins) -> None:
     host = plugins.start(NO_LIMIT, limits={"default_limit": "none"})
     descriptor = httpx.get(f"{host.url}/tools/shout/api").json()

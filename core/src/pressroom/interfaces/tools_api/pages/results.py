@@ -131,7 +131,7 @@ def _is_fact(name: str, value: Any) -> bool:
 
 def _quota(meta: Mapping[str, Any]) -> str:
     rate = meta.get("rateLimit")
-    return f"{rate['remaining']:,} of {rate['limit']:,} requests left" if rate else ""
+    return f"{rate['remaining']:,} of {rate['limit']:,} requests left" if rate and rate["limit"] else ""
 
 
 def _clock(timestamp: str) -> str:

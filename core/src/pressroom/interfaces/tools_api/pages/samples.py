@@ -215,7 +215,7 @@ def _filled(text: str, data: Mapping[str, Any]) -> str:
 def _typical(descriptor: Descriptor, branding: Branding, base_url: str) -> Mapping[str, Any]:
     endpoint = descriptor["endpoints"][0]
     suffix = descriptor.get("extension") or "bin"
-    limit = descriptor["rateLimit"]["requests"]
+    limit = (descriptor["rateLimit"] or {"requests": 0})["requests"]
     slug, file_id = descriptor["slug"], "5f0c7a1d9be2436884c15d3e7a90b2cf"
     return {
         "ok": True,
@@ -232,7 +232,7 @@ def _typical(descriptor: Descriptor, branding: Branding, base_url: str) -> Mappi
             "version": "1.0",
             "cached": False,
             "timestamp": "2026-01-01T13:00:00Z",
-            "rateLimit": {"limit": limit, "remaining": limit - 1, "resetAt": "2026-01-01T14:00:00Z"},
+            "rateLimit": {"limit": limit, "remaining": max(0, limit - 1), "resetAt": "2026-01-01T14:00:00Z"},
         },
         branding.key: {"name": branding.name, "url": branding.url, "mcpUrl": branding.mcp_url},
     }

@@ -148,8 +148,10 @@ def period(seconds: int) -> str:
     return unit if count == 1 else f"{count:,} {unit}s"
 
 
-def rate_in_words(rate: Mapping[str, int]) -> str:
-    """Return a descriptor's rate limit as text: `300 requests per hour`."""
+def rate_in_words(rate: Mapping[str, int] | None) -> str:
+    """Return a descriptor's rate limit as text: `300 requests per hour`. Without a limit, it is empty."""
+    if rate is None:
+        return ""
     count = rate["requests"]
     return f"{count:,} request{'' if count == 1 else 's'} per {period(rate['windowSec'])}"
 
