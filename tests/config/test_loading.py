@@ -117,6 +117,12 @@ def test_a_problem_has_the_key_the_bounds_and_the_value() -> None:
     assert str(problem) == "pressroom.toml:2: server.port: must be between 0 and 65535 (got 70000)"
 
 
+@pytest.mark.parametrize("key", ["data", "meta", "error", "tools", "platform"])
+def test_the_promotional_block_cannot_replace_a_member_of_responses(key: str) -> None:
+    (problem,) = problems(f"[branding]\nkey = '{key}'\n")
+    assert "branding.key: must not be the name of another member of responses (baseUrl, data, error," in str(problem)
+
+
 def test_a_syntax_error_does_not_hide_problems_in_the_environment() -> None:
     all_problems = problems("[server\n", {"PRESSROOM_SERVER__PORT": "http"})
     assert [problem.origin.kind for problem in all_problems] == ["file", "environment"]

@@ -30,6 +30,7 @@ from pressroom.config.values import (
     ToolName,
     WholeNumber,
     ascii_url,
+    brand_key,
     database_url,
     redis_url,
     without_trailing_slash,
@@ -86,7 +87,7 @@ class BrandingSettings(Section):
     """`[branding]`: the name and look of every page, image and response."""
 
     brander: str = Field("default", description="Name of the brander that creates the promotional block.")
-    key: str = Field(
+    key: Annotated[str, AfterValidator(brand_key)] = Field(
         "pressroom", pattern=r"^[a-z][a-zA-Z0-9_]{0,31}$", description="Key of the promotional block in responses."
     )
     name: str = Field("Pressroom", min_length=1, max_length=60, description="Name of the service.")

@@ -175,6 +175,24 @@ def _http_url(value: str) -> str:
     return value
 
 
+_RESPONSE_MEMBERS: Final = frozenset(
+    {
+        "ok", "data", "error", "meta",
+        "version", "baseUrl", "platform", "mcp", "llmInstructions", "tools", "stats",
+    }
+)  # fmt: skip
+"""Members of the Tools API's envelopes and of the catalog, next to the promotional block."""
+
+
+def brand_key(key: str) -> str:
+    """Return the key of the promotional block, which must not replace another member of a response."""
+    if key in _RESPONSE_MEMBERS:
+        raise ValueError(
+            f"must not be the name of another member of responses ({', '.join(sorted(_RESPONSE_MEMBERS))})"
+        )
+    return key
+
+
 def without_trailing_slash(value: str) -> str:
     """Return a URL without trailing slashes, because clients compare it byte by byte.
 
