@@ -127,6 +127,18 @@ async def test_it_is_accessible_at_every_width(
         assert await violations(page) == []
 
 
+async def test_the_page_fits_the_window_at_twice_the_text_size(
+    browser: Browser, host: RunningHost, person: User
+) -> None:
+    async with signed_in(browser, host, person) as page:
+        await page.goto(host.url + PATH)
+        await page.evaluate("document.documentElement.style.setProperty('font-size', '200%', 'important')")
+        for width in (360, 960, 1280):
+            await page.set_viewport_size({"width": width, "height": 900})
+            assert await page.evaluate("document.documentElement.scrollWidth") == width, width
+            assert await page.evaluate(_CUT) == [], width
+
+
 async def test_an_account_without_calls_learns_how_to_make_some(browser: Browser, host: RunningHost) -> None:
     newcomer = await asyncio.to_thread(add_person, host, "grace@example.org")
     async with signed_in(browser, host, newcomer) as page:
