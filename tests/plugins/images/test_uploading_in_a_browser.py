@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, FilePayload, Page, expect
+from playwright.async_api import Browser, FilePayload, Page, Route, expect
 from pressroom.testing import RunningHost
 from support.axe import violations
 from support.browser_fixtures import browser
@@ -52,6 +52,60 @@ async def test_several_files_are_uploaded_and_a_refused_one_shows_the_reason(
     await expect(page.get_by_text("That file has 20.0 MiB; an image may have ")).to_be_visible()
     await expect(rows).to_have_count(2)
     assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+    await page.context.close()
+
+
+async def test_refused_files_stay_listed_while_others_are_added(
+    browser: Browser, host: RunningHost, ada: ToolClient
+) -> None:
+    page = await library(browser, host, ada, scripting=True, width=390)
+    files = page.get_by_label("Drop JPEG, PNG, GIF, WebP or AVIF files here")
+    rows = page.locator("section[aria-labelledby=library] .row-title a")
+    count = await rows.count()
+    odd = f"{'n' * 200}.png"
+    await files.set_input_files(
+        [
+            _file("boat.jpg", "image/jpeg", image_bytes(33, 44)),
+            _file(odd, "image/png", b"no image"),
+            _file("quay.jpg", "image/jpeg", image_bytes(34, 45)),
+        ]
+    )
+    await expect(rows).to_have_count(count + 2)
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+    await page.get_by_text("Edit the alt text of boat.jpg").click()
+    await page.get_by_label("Alt text").filter(visible=True).fill("A boat")
+
+    await files.set_input_files([_file("pier.jpg", "image/jpeg", image_bytes(35, 46))])
+    await expect(rows).to_have_text(["pier.jpg", "quay.jpg", "boat.jpg", *(await rows.all_inner_texts())[3:]])
+    await expect(page.locator("[data-drop-list] li", has_text=odd)).to_contain_text("That file is not a JPEG")
+    await expect(page.get_by_label("Alt text").filter(visible=True)).to_have_value("A boat")
+    await page.context.close()
+
+
+async def test_files_that_are_not_uploaded_say_why(
+    browser: Browser, host: RunningHost, ada: ToolClient, tmp_path: Path
+) -> None:
+    page = await library(browser, host, ada, scripting=True)
+    requested, go_on = asyncio.Event(), asyncio.Event()
+
+    async def held(route: Route) -> None:
+        requested.set()
+        await go_on.wait()
+        await route.continue_()
+
+    await page.route(f"**{PATH}", held)
+    for name in ("first.jpg", "moved.jpg"):
+        (tmp_path / name).write_bytes(image_bytes(36, 47))
+    files = page.get_by_label("Drop JPEG, PNG, GIF, WebP or AVIF files here")
+    await files.set_input_files([tmp_path / "first.jpg", tmp_path / "moved.jpg"])
+    await requested.wait()
+    (tmp_path / "moved.jpg").unlink()
+    await page.context.clear_cookies()
+    go_on.set()
+    rows = page.locator("[data-drop-list] li")
+    await expect(rows.nth(1)).to_contain_text("That file cannot be read. It may be empty or a folder")
+    # The session ended.
+    await expect(rows.nth(0)).to_contain_text("The upload was refused. Reload this page, then try again.")
     await page.context.close()
 
 

@@ -146,7 +146,7 @@ def _refusal(
     """Respond to a rejected upload: with the form and the error while the link is valid, else with an error page."""
     status = status or (404 if isinstance(error, NotFound) else 400)
     if _is_plain(request):
-        return HttpResponse(f"{error.message}\n".encode(), status, "text/plain; charset=utf-8")
+        return HttpResponse(f"{_sentence(error.message)}\n".encode(), status, "text/plain; charset=utf-8")
     if link is not None and not isinstance(error, NotFound):
         return _form(plugin, link, error.message, status)
     library = root_of(plugin) + PATH

@@ -312,16 +312,21 @@ if ($("[data-draft-saved]")) forgetSent(true);
 
 const FOLLOW_MS = 1500;
 
+// Returns the document of a page as the server renders it now.
+async function freshPage(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  const text = await response.text();
+  return new DOMParser().parseFromString(ownPages ? ownPages.createHTML(text) : text, "text/html");
+}
+
 async function followSteps() {
   const box = $("[data-follow]");
   if (!box) return;
   try {
-    const response = await fetch(location.href);
-    const text = await response.text();
-    const page = new DOMParser().parseFromString(ownPages ? ownPages.createHTML(text) : text, "text/html");
-    const fresh = $("#publications", page);
+    const fresh = $("#publications", await freshPage(location.href));
     // Don't replace a form that the user is filling in.
-    if (response.ok && fresh && !box.contains(document.activeElement)) {
+    if (fresh && !box.contains(document.activeElement)) {
       box.replaceChildren(...fresh.childNodes);
       if (!("follow" in fresh.dataset)) {
         delete box.dataset.follow;
