@@ -33,7 +33,7 @@ _DROP = """async (area, files) => {
     dataTransfer.items.add(new File([isImage ? image : "no image"], name, {type}));
   }
   area.setSelectionRange(area.value.length, area.value.length);
-  area.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer}));
+  return area.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer}));
 }"""
 
 
@@ -284,6 +284,18 @@ async def test_images_can_be_dropped_on_the_text(page: Page) -> None:
     await expect(page.get_by_text("a boat.png: ")).to_contain_text("JPEG, PNG")
     image = page.frame_locator("iframe[title=Preview]").get_by_role("img", name="old boat 1")
     await expect(image).to_have_js_property("naturalWidth", 8)
+
+
+async def test_each_file_that_is_not_added_is_named(page: Page) -> None:
+    await page.goto(f"{ARTICLES}/new/edit")
+    text = page.get_by_label("Text (Markdown)")
+    files = [["a.png", "image/png", False], ["notes.pdf", "application/pdf", False], ["b.png", "image/png", False]]
+    await text.evaluate(_DROP, files)
+    problems = page.locator("[data-image-problem]")
+    for problem in ("notes.pdf: Not added, because it is not an image.", "a.png: That file", "b.png: That file"):
+        await expect(problems).to_contain_text(problem)
+    assert await text.evaluate(f"area => ({_DROP})(area, [['notes.pdf', 'application/pdf', false]])") is False
+    await expect(problems).to_have_text("notes.pdf: Not added, because it is not an image.")
 
 
 async def test_saving_waits_for_image_uploads(page: Page, work: Work) -> None:

@@ -139,13 +139,16 @@ class Writing {
       if (event.dataTransfer.types.includes("Files")) event.preventDefault();
     });
     const take = async (event, data) => {
-      const images = [...data.files].filter((file) => file.type.startsWith("image/"));
+      const files = [...data.files];
+      const images = files.filter((file) => file.type.startsWith("image/"));
       // Word processors put an image of the copied text on the clipboard as well: paste the text instead.
-      if (!images.length || data.types.includes("text/plain")) return;
+      if (!files.length || data.types.includes("text/plain")) return;
+      // The browser would open a dropped file instead of this page.
       event.preventDefault();
       const dropped = event.type === "drop" && document.caretPositionFromPoint?.(event.clientX, event.clientY);
       if (dropped?.offsetNode === this.body) this.body.setSelectionRange(dropped.offset, dropped.offset);
-      $("[data-image-problem]", this.form).hidden = true;
+      this.tellOfImage("");
+      for (const { name } of files.filter((file) => !images.includes(file))) this.tellOfImage(`${name}: Not added, because it is not an image.`);
       const places = images.map((image) => this.holdPlace(image));
       for (const [index, image] of images.entries()) await this.insertImage(image, places[index]);
     };
@@ -171,9 +174,7 @@ class Writing {
       const url = await uploadImage(media, mediaToken, file);
       markup = format === "HTML" ? `<img src="${url}" alt="${name}">` : `![${name}](${url})`;
     } catch (error) {
-      const problem = $("[data-image-problem]", this.form);
-      problem.textContent = `${file.name}: ${error.message || NOT_SENT}`;
-      problem.hidden = false;
+      this.tellOfImage(`${file.name}: ${error.message}`);
       if (this.saveWith) $("[data-kept]", this.form).textContent = "";
       this.saveWith = null;
     }
@@ -188,6 +189,14 @@ class Writing {
     }
     this.edited(this.body);
     if (this.saveWith && !this.places.size) this.form.requestSubmit(this.saveWith);
+  }
+
+  // Adds a problem to those of other files that were dropped together; an empty text removes them.
+  tellOfImage(text) {
+    const problem = $("[data-image-problem]", this.form);
+    if (!text) problem.replaceChildren();
+    else problem.append(...(problem.hidden ? [text] : [element("br"), text]));
+    problem.hidden = !text;
   }
 
   keep() {
