@@ -233,6 +233,13 @@ def test_an_error_is_beside_its_field_and_keeps_the_values() -> None:
     assert "size: must be between 64 and 2048 (got 9000)" in texts(page, "#result .failure")[0]
 
 
+def test_an_error_that_begins_with_a_url_or_a_file_name_keeps_its_case() -> None:
+    for problem in ("https://example.org/ is not an image", "tea.png is not an image", "example.org redirects"):
+        page = parsed(PAGES.tool(QR, FormState({}, failure(f"text: {problem}"))))
+        assert texts(page, ".field-error:not([hidden])") == [problem]
+        assert texts(parsed(PAGES.site.error(404, "Not found", problem)), ".lead") == [f"{problem}."]
+
+
 def test_each_invalid_field_has_its_own_error() -> None:
     message = 'size: must be a number (got "a. b: c"). margin: must be 0 to 16 (got 99). There are more problems.'
     page = parsed(PAGES.tool(QR, FormState({}, failure(message))))

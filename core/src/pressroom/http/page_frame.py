@@ -87,7 +87,8 @@ def see_other(location: str) -> HTTPResponse:
 
 
 _CODE = re.compile(r"`([^`\n]+)`")
-_PARAMETER: Final = re.compile(r"[a-z]+(?:_[a-z]+)+: ")
+_LITERAL: Final = re.compile(r"[a-z]+(?:_[a-z]+)+: |\S*[./:@]\S")
+"""The beginning of a text that keeps its case: a parameter, a URL, a host name, an e-mail address, or a file name."""
 
 
 class _CompiledTemplates(BytecodeCache):
@@ -228,14 +229,18 @@ def safe_link(url: str) -> str:
     return url.strip() if is_local_path or (parts.scheme in ("http", "https") and parts.netloc) else ""
 
 
-def sentence(text: str) -> str:
-    """Return a message as a sentence, with a capital letter and a full stop.
+def capitalised(text: str) -> str:
+    """Return a message with a capital letter, unless it begins with a parameter, URL, host name or file name.
 
-    A leading parameter name keeps its case: `redirect_uri: is missing`.
+    Examples: `redirect_uri: is missing`, `tea.png is not an image`.
     """
-    text = text.strip()
-    first = text[:1] if _PARAMETER.match(text) else text[:1].upper()
-    return first + text[1:] + ("" if text.endswith((".", "!", "?", "…")) else ".")
+    return text if _LITERAL.match(text) else text[:1].upper() + text[1:]
+
+
+def sentence(text: str) -> str:
+    """Return a message as a sentence, with a capital letter and a full stop. See `capitalised`."""
+    text = capitalised(text.strip())
+    return text + ("" if text.endswith((".", "!", "?", "…")) else ".")
 
 
 def _security_policy(origin: str, logo_url: str, file_origins: Iterable[str], *, form_action: bool = True) -> str:

@@ -51,7 +51,14 @@ def test_an_owner_adds_and_removes_the_domain_of_a_blog(host: RunningHost, ada: 
         panel = page.locator("section[aria-labelledby=domain]")
         panel.get_by_label("Domain").fill("no domain")
         panel.get_by_role("button", name="Save the domain").press("Enter")
-        expect(panel.locator(".field-error")).to_contain_text("must be a domain such as blog.example.org")
+        expect(panel.locator(".field-error")).to_contain_text("Must be a domain such as blog.example.org")
+        panel.get_by_label("Domain").fill("blog.local")
+        panel.get_by_role("button", name="Save the domain").click()
+        error = panel.locator(".field-error")
+        expect(error).to_contain_text(
+            "blog.local cannot be looked up on the internet; give a domain that visitors reach."
+        )
+        assert error.evaluate("line => getComputedStyle(line, '::first-letter').textTransform") == "none"
         panel.get_by_label("Domain").fill(f"https://{NAME.upper()}/")
         panel.get_by_role("button", name="Save the domain").click()
         expect(panel).to_contain_text("waiting for DNS")

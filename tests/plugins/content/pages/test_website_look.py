@@ -84,8 +84,8 @@ def test_the_appearance_of_a_site_is_set_in_a_form(reader: BrowserWithoutScreen,
         ({"menu-3-url": ""}, "menu-3", "The URL is missing"),
         ({"menu-3-url": "javascript:alert(1)"}, "menu-3", "The URL must be an http or https URL"),
         ({"menu-3-label": ""}, "menu-3", "The label is missing"),
-        ({"accent_color": "red"}, "accent_color", "must be a colour such as #b3402a"),
-        ({"logo": "http://example.com/logo.png"}, "logo", "must be the https URL of an image"),
+        ({"accent_color": "red"}, "accent_color", "Must be a colour such as #b3402a"),
+        ({"logo": "http://example.com/logo.png"}, "logo", "Must be the https URL of an image"),
     ],
 )
 def test_problems_are_reported_beside_their_field_and_nothing_is_lost(

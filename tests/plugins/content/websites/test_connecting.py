@@ -84,7 +84,7 @@ def test_a_wrong_credential_is_reported_and_not_shown_again(
         assert page.status == 400
         assert "Check that the URL is right" in page.text
         page = browser.submit(page, path, url="not an address", token=TOKEN, do="connect")
-        assert "must be the URL of a site" in page.text
+        assert "Must be the URL of a site" in page.text
         page = browser.submit(page, path, url=platform.url, token="NOT A TOKEN", do="connect")
         assert "t look right" in page.text
         assert "NOT A TOKEN" not in page.html

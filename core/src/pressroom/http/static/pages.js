@@ -531,14 +531,13 @@ class Tool {
     const field = this.fields.find(({ spec }) => holds(spec.name)) ?? this.groups.find((group) => group.name === name);
     if (!field) return undefined;
     const inside = named.slice((field.spec ?? field).name.length).replace(/^\./, "").replace(/^\d+$/, (at) => `Item ${+at + 1}`);
-    field.show(inside ? `${inside}: ${problem}` : problem.charAt(0).toUpperCase() + problem.slice(1));
+    field.show(inside ? `${inside}: ${problem}` : capitalised(problem));
     return field;
   }
 
   fail(problem, advice = "") {
     // Don't capitalise the name of a parameter.
-    const first = /^[^:\s]+: /.test(problem) ? problem.charAt(0) : problem.charAt(0).toUpperCase();
-    const message = first + problem.slice(1) + (/[.!?…]$/.test(problem) ? "" : ".");
+    const message = (/^[^:\s]+: /.test(problem) ? problem : capitalised(problem)) + (/[.!?…]$/.test(problem) ? "" : ".");
     const lines = [element("p", element("strong", "That didn't work."), ` ${message}`)];
     if (advice) lines.push(element("p", advice));
     this.failure.replaceChildren(...lines);

@@ -69,6 +69,12 @@ function words(name) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+// Returns a message with a capital letter, by the same rules as the server's `capitalised`.
+
+function capitalised(text) {
+  return /^(?:[a-z]+(?:_[a-z]+)+: |\S*[./:@]\S)/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 function jsonIn(text, fallback) {
   try {
     return JSON.parse(text ?? "") ?? fallback;

@@ -34,6 +34,7 @@ from pressroom_content.pages.article_form import BLANK, NAMES, ArticleForm, Form
 from pressroom_content.pages.article_versions import FIELD_NAMES, VersionDiff, compare, origin_of
 from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other
+from pressroom_content.pages.shown import sentence
 from pressroom_content.records import Article
 from pressroom_content.websites.store import Websites
 
@@ -315,8 +316,7 @@ def _problem(name: str, text: str) -> str:
     """Return the problem of a field as a sentence for people."""
     if name == "client_request_id":
         return "This form was already saved as an article, which is under Articles. Save again to create another one."
-    sentence = text.strip().rstrip(".")
-    return f"{sentence[:1].upper()}{sentence[1:]}."
+    return sentence(text)
 
 
 def _fraction(text: str) -> float | None:

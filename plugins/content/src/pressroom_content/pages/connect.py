@@ -18,6 +18,7 @@ from pressroom.sdk import (
 )
 
 from pressroom_content.contract import ConnectionCheck, CredentialField
+from pressroom_content.pages.shown import sentence
 from pressroom_content.websites.bounded_site import opening
 from pressroom_content.websites.connecting import Connect, ConnectionLinks, site_address
 from pressroom_content.websites.connectors import connectors
@@ -84,14 +85,16 @@ class ConnectPages:
         if connect.used:
             return see_other(self._plugin, WEBSITES)
         if request.method != "POST":
-            return self._form(request, connect, problem=request.query.get("problem", "")[:_MAX_PROBLEM_LENGTH])
+            return self._form(
+                request, connect, problem=sentence(request.query.get("problem", "")[:_MAX_PROBLEM_LENGTH])
+            )
         typed = form_of(request)
         try:
             if typed.get("do") == "approve":
                 return await self._approve(request, token, connect, typed)
             return await self._finish(request, token, connect, typed)
         except InvalidInput as error:
-            return self._form(request, connect, typed=typed, errors={error.field: error.problem}, status=400)
+            return self._form(request, connect, typed=typed, errors={error.field: sentence(error.problem)}, status=400)
 
     async def approved(self, request: HttpRequest) -> HttpResponse:
         """Store the credential in a site's redirect, and redirect at once, so that it leaves the URL bar."""

@@ -14,7 +14,7 @@ from pressroom_content.contract import BUILTIN, MediaChoice, control_of, media_l
 from pressroom_content.contract.control import FILE_NAME, META_NAME
 from pressroom_content.language import language_pack, supported
 from pressroom_content.pages.connect import WEBSITES, form_of, fragment, root_of, see_other
-from pressroom_content.pages.shown import moment
+from pressroom_content.pages.shown import moment, sentence
 from pressroom_content.pages.website_look import look_changes, look_names, look_view, moved
 from pressroom_content.records import Website
 from pressroom_content.websites import settings as site_settings
@@ -87,7 +87,7 @@ class WebsitePages:
                 return see_other(self._plugin, f"{WEBSITES}/{created.id}?connected=1")
             link, _ = await ConnectionLinks(self._plugin).begin(request.subject, platform, name=name)
         except InvalidInput as error:
-            return await self._list(request, problem=error.problem, name=name, status=400)
+            return await self._list(request, problem=sentence(error.problem), name=name, status=400)
         return see_other(self._plugin, link.removeprefix(self._plugin.base_url))
 
     async def website(self, request: HttpRequest) -> HttpResponse:
@@ -105,7 +105,7 @@ class WebsitePages:
             done = await self._do(request.subject, website, typed)
         except InvalidInput as error:
             field = error.field.removeprefix("settings.")
-            return await self._one(request, website, errors={field: error.problem}, typed=typed, status=400)
+            return await self._one(request, website, errors={field: sentence(error.problem)}, typed=typed, status=400)
         if isinstance(done, HttpResponse):
             return done
         path = WEBSITES if done in ("closed", "disconnected") else f"{WEBSITES}/{website.id}"

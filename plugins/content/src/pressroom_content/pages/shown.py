@@ -1,7 +1,8 @@
-"""Formatting of times, states and scores on the dashboard's pages."""
+"""Formatting of times, states, scores and messages on the dashboard's pages."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -22,6 +23,9 @@ _STATES: Final[Mapping[str, tuple[str, str]]] = {
     "unknown": ("no response yet", "careful"),
     "unpublished": ("unpublished", ""),
 }
+
+_LITERAL: Final = re.compile(r"\S*[./:@]\S")
+"""The beginning of a text that keeps its case: a URL, a host name, an e-mail address, or a file name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +71,9 @@ def state(status: str) -> Badge:
 def score_kind(score: int) -> str:
     """Return the CSS class of a score: `good`, `fair` or `poor`."""
     return "good" if score >= GOOD_SCORE else "fair" if score >= FAIR_SCORE else "poor"
+
+
+def sentence(text: str) -> str:
+    """Return a message with a full stop, and a capital letter unless it begins with a URL, host name or file name."""
+    text = text.strip().rstrip(".")
+    return f"{text if _LITERAL.match(text) else text[:1].upper() + text[1:]}." if text else ""

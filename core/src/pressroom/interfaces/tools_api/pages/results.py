@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from pressroom.http.page_frame import safe_link, sentence
+from pressroom.http.page_frame import capitalised, safe_link, sentence
 from pressroom.interfaces.tools_api.pages.fields import label_of
 from pressroom.interfaces.tools_api.pages.forms import Param, form_params, text_of
 from pressroom.interfaces.tools_api.pages.views import ToolView
@@ -157,7 +157,7 @@ def split_problem(message: str, names: Iterable[str]) -> tuple[str, str]:
     path = head[len(name) :].lstrip(".")
     if re.fullmatch(r"[0-9]{1,9}", path):
         path = f"Item {int(path) + 1}"
-    text = f"{path}: {problem}" if path else problem[:1].upper() + problem[1:]
+    text = f"{path}: {problem}" if path else capitalised(problem)
     return name, text
 
 
