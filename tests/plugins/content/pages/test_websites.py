@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.people import BrowserWithoutScreen
+from support.people import BrowserWithoutScreen, Page
 from support.written_articles import Work
 
 from .conftest import ARTICLES, CALENDAR
@@ -44,3 +44,38 @@ def test_disconnecting_a_website_needs_confirmation_and_keeps_its_publications(
     publication = reader.get(f"{ARTICLES}/{article_id}/publications")
     assert publication.one(".publication h2") == "For a day"
     assert not publication.tree.css(".publication form")
+
+
+def _settings(page: Page) -> dict[str, str]:
+    """Return the version that the settings form was opened with."""
+    field = page.tree.css_first("section[aria-labelledby=settings] [name=version]")
+    assert field is not None
+    return {"do": "settings", "version": str(field.attributes["value"])}
+
+
+def test_refused_settings_keep_what_was_entered(reader: BrowserWithoutScreen, work: Work) -> None:
+    path = f"{WEBSITES}/{work.other_site}"
+    page = reader.get(path)
+    entered = {"name": "Pies", "indexnow": "true", "timezone": "Nowhere/Town", "description": "About pies."}
+    refused = reader.submit(page, path, **_settings(page), **entered)
+    assert "time zone such as Europe/Berlin" in refused.one("#f-timezone-error")
+    for name in ("name", "description", "timezone"):
+        assert refused.tree.css(f"#f-{name}")[0].attributes["value"] == entered[name]
+    assert refused.tree.css("#f-indexnow [selected]")[0].attributes["value"] == "true"
+    name = work.client.data("get_website", website_id=work.other_site)["website"]["name"]
+    assert refused.one("h1") == name != "Pies"
+
+
+def test_settings_that_were_changed_in_the_meantime_are_not_overwritten(
+    reader: BrowserWithoutScreen, work: Work
+) -> None:
+    path = f"{WEBSITES}/{work.other_site}"
+    page = reader.get(path)
+    work.client.data("update_website_settings", website_id=work.other_site, settings={"author": "Ada"})
+    refused = reader.submit(page, path, **_settings(page), author="Grace")
+    assert refused.one(".notice.wrong").startswith("The website was changed in the meantime, so nothing was saved.")
+    assert refused.tree.css("#f-author")[0].attributes["value"] == "Grace"
+    saved = reader.submit(refused, path, **_settings(refused), author="Grace")
+    assert "The settings are saved." in saved.text
+    settings = work.client.data("get_website", website_id=work.other_site)["website"]["settings"]
+    assert settings["author"] == "Grace"

@@ -156,7 +156,7 @@ def test_a_link_still_works_after_the_website_limit_was_exceeded(
     with browser_of(host, ada) as browser:
         page = browser.submit(browser.get(path), path, url=platform.url, token=TOKEN, do="connect")
         assert page.status == 400
-        assert "remove one with" in page.text
+        assert "disconnect one first" in page.text
         ada.data("disconnect_website", website_id=last, confirm=True)
         assert "is connected" in browser.submit(page, path, url=platform.url, token=TOKEN, do="connect").text
         assert browser.get(path).path == "/dashboard/websites"
@@ -201,7 +201,7 @@ def test_the_dashboard_pages_of_a_website(
         assert "settings are saved" in saved.text
         stale = browser.submit(page, website_path, version="1", name="Third name", do="settings")
         assert stale.status == 400
-        assert "version 2" in stale.text
+        assert "changed in the meantime" in stale.text
         wrong = browser.submit(page, website_path, version="2", timezone="Atlantis/Capital", do="settings")
         assert "name of a time zone" in wrong.text
         platform.token = "another-token"

@@ -42,6 +42,10 @@ _MESSAGES: Mapping[str, str] = {
 
 _MOVED: Final = "The link is moved. Save the appearance to keep the order."
 
+_CHANGED: Final = (
+    "The website was changed in the meantime, so nothing was saved. Check what you entered below, then save again."
+)
+
 _TOOLS: Mapping[str, str] = {
     "check": "get_website",
     "settings": "update_website_settings",
@@ -105,7 +109,8 @@ class WebsitePages:
             done = await self._do(request.subject, website, typed)
         except InvalidInput as error:
             field = error.field.removeprefix("settings.")
-            return await self._one(request, website, errors={field: sentence(error.problem)}, typed=typed, status=400)
+            problem = _CHANGED if field == "expected_version" else sentence(error.problem)
+            return await self._one(request, website, errors={field: problem}, typed=typed, status=400)
         if isinstance(done, HttpResponse):
             return done
         path = WEBSITES if done in ("closed", "disconnected") else f"{WEBSITES}/{website.id}"
@@ -193,9 +198,10 @@ class WebsitePages:
         errors = errors or {}
         connector = connectors(self._plugin).get(website.platform)
         packs = {code: pack.name for code in supported() if (pack := language_pack(code))}
-        settings: dict[str, Any] = site_settings.read(website.settings).model_dump()
+        settings: dict[str, Any] = {"name": website.name, **site_settings.read(website.settings).model_dump()}
         if typed and typed.get("do") == "settings":
-            settings |= {name: typed[name] for name in settings if name in typed and name != "indexnow"}
+            settings |= {name: typed[name] for name in settings if name in typed}
+            settings["indexnow"] = typed.get("indexnow") == "true"
         look = look_view(website, typed or {}, errors)
         form_fields = {"name", "description", "timezone", "language", "domain"} | (
             look_names() if look else frozenset()

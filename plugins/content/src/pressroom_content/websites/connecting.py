@@ -75,8 +75,7 @@ class ConnectionLinks:
         if website_id is None and await Websites(self._plugin).count(user_id) >= self._plugin.config.max_websites:
             raise InvalidInput(
                 "",
-                f"this account has {self._plugin.config.max_websites} websites, the maximum; remove one with "
-                "disconnect_website",
+                f"this account has {self._plugin.config.max_websites} websites, the maximum; disconnect one first",
             )
         now, token = datetime.now(UTC), new_secret()
         expires_at = now + timedelta(minutes=self._plugin.config.connect_minutes)

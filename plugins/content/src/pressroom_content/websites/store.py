@@ -196,8 +196,7 @@ class Websites:
                     if await self._count(session, user_id) >= self._plugin.config.max_websites:
                         raise InvalidInput(
                             "",
-                            f"an account has at most {self._plugin.config.max_websites} websites; remove one with "
-                            "disconnect_website",
+                            f"an account has at most {self._plugin.config.max_websites} websites; disconnect one first",
                         )
                     session.add(row)
                     await session.flush()
