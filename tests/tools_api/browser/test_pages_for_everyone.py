@@ -128,3 +128,18 @@ async def test_a_tool_can_be_used_with_the_keyboard_alone(page: Page, server: Pa
             break
     async with page.expect_download():
         await page.keyboard.press("Enter")
+
+
+async def test_forced_colours_show_what_is_chosen(browser: Browser, server: PageServer) -> None:
+    page = await browser.new_page(forced_colors="active")
+    await page.goto(server.url + QR)
+    chosen, other = (page.locator(f".segment:has(input{state}) span").first for state in (":checked", ":not(:checked)"))
+    look = "part => [getComputedStyle(part).backgroundColor, getComputedStyle(part).color]"
+    assert await chosen.evaluate(look) != await other.evaluate(look)
+    assert len(set(await chosen.evaluate(look))) == 2
+    swatches = page.locator(".swatches").first.locator("button")
+    colours = await swatches.evaluate_all(
+        "buttons => buttons.map((button) => getComputedStyle(button).backgroundColor)"
+    )
+    assert len(set(colours)) == len(colours) > 1
+    await page.close()
