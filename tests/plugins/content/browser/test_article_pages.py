@@ -70,6 +70,20 @@ async def test_every_page_is_accessible_and_fits_every_screen(
     await context.close()
 
 
+async def test_every_page_fits_the_window_at_twice_the_text_size(
+    browser: Browser, host: RunningHost, work: Work
+) -> None:
+    context = await signed_in(browser, host, work.client.user_id)
+    page = await context.new_page()
+    for path in paths(work):
+        await page.goto(f"{host.url}/dashboard{path}")
+        await page.evaluate("document.documentElement.style.setProperty('font-size', '200%', 'important')")
+        for width in (360, 960, 1280):
+            await page.set_viewport_size({"width": width, "height": 800})
+            assert await page.evaluate("document.documentElement.scrollWidth") == width, path
+    await context.close()
+
+
 async def test_a_person_without_articles_learns_what_to_do(browser: Browser, host: RunningHost) -> None:
     person = await asyncio.to_thread(add_person, host, "new@example.org")
     context = await signed_in(browser, host, person.id)
