@@ -322,8 +322,22 @@ def test_a_file_that_is_not_a_wheel_is_named(tmp_path: Path) -> None:
 def test_a_plugin_that_hangs_times_out(tmp_path: Path) -> None:
     file = tmp_path / "endless.py"
     file.write_text("import ctypes\nctypes.PyDLL(None).sleep(600)\nPLUGIN = None\n")
-    results = stages(check(file, "--json", "--timeout", "10"))
-    assert "--timeout" in results["contracts"]["findings"][-1]["seen"]
+    finding = stages(check(file, "--json", "--timeout", "10"))["contracts"]["findings"][-1]
+    assert finding["seen"].startswith("not finished within --timeout")
+    assert finding["fix"] == "raise --timeout, or see what it waits for"
+
+
+def test_a_build_that_never_ends_is_cut_off(tmp_path: Path) -> None:
+    package = project(tmp_path, "unbuildable", TOOL)
+    (package / "endless.py").write_text("import threading\nthreading.Event().wait(600)\n")
+    (package / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "endless"\nbackend-path = ["."]\n'
+    )
+    (finding,) = stages(check(package, "--json", "--timeout", "5"))["package"]["findings"]
+    assert finding["promise"] == "it can be built and installed"
+    assert str(package) in finding["seen"]
+    assert finding["seen"].endswith("did not finish within --timeout")
+    assert finding["fix"].startswith("raise --timeout, or run the command by hand")
 
 
 def test_a_single_file_plugin_is_checked_unchanged(tmp_path: Path) -> None:

@@ -122,8 +122,8 @@ def _check_packages(
     with tempfile.TemporaryDirectory(prefix=CHECK_FOLDER) as name:
         folder = Path(name)
         providers = importlib.metadata.packages_distributions()
-        built = {path: _built(path, folder / str(number), providers) for number, path in enumerate(paths)}
-        python = _install(built, folder / "environment")
+        built = {path: _built(path, folder / str(number), providers, deadline) for number, path in enumerate(paths)}
+        python = _install(built, folder / "environment", deadline)
         for stage, _ in built.values():
             advance(stage)
         if python is None:
@@ -140,7 +140,9 @@ def _check_packages(
             advance(Stage("PostgreSQL", skipped=True, note="give the URL of a database with --postgresql"))
 
 
-def _built(path: Path, folder: Path, providers: Mapping[str, Sequence[str]]) -> tuple[Stage, BuiltPackage | None]:
+def _built(
+    path: Path, folder: Path, providers: Mapping[str, Sequence[str]], deadline: float
+) -> tuple[Stage, BuiltPackage | None]:
     """Build a package. Return its stage, and the package or `None` if the build failed."""
     from pressroom.cli.installing import InstallFailed  # noqa: PLC0415 - not needed by --help
     from pressroom.cli.plugin_environment import build  # noqa: PLC0415
@@ -148,7 +150,7 @@ def _built(path: Path, folder: Path, providers: Mapping[str, Sequence[str]]) -> 
     stage, started_at = Stage("package"), time.monotonic()
     package = None
     try:
-        package = build(path, folder)
+        package = build(path, folder, deadline)
         stage.plugin = ", ".join(package.plugins)
         stage.note = f"{package.name} {package.version}"
         stage.findings += package_findings(package, providers)
@@ -158,7 +160,7 @@ def _built(path: Path, folder: Path, providers: Mapping[str, Sequence[str]]) -> 
     return stage, package
 
 
-def _install(built: Mapping[Path, tuple[Stage, BuiltPackage | None]], folder: Path) -> Path | None:
+def _install(built: Mapping[Path, tuple[Stage, BuiltPackage | None]], folder: Path, deadline: float) -> Path | None:
     """Install packages into a new environment, and record the outcome in the first stage.
 
     They are installed together, since one can depend on another. Returns the environment's Python, or `None` if a
@@ -170,7 +172,7 @@ def _install(built: Mapping[Path, tuple[Stage, BuiltPackage | None]], folder: Pa
     if any(package is None for _, package in built.values()):
         return None
     started_at = time.monotonic()
-    environment = PluginEnvironment(folder)
+    environment = PluginEnvironment(folder, deadline)
     first = next(stage for stage, _ in built.values())
     try:
         dependencies = environment.install([package for _, package in built.values() if package])
@@ -303,14 +305,12 @@ def _run_contracts(python: Path, request: Mapping[str, Any], deadline: float, fo
         if process.stdout is not None:
             process.stdout.close()
     if not finished:
-        text = log.read_text(encoding="utf-8", errors="replace").strip()
-        timed_out = time.monotonic() >= deadline
-        observed = (
-            "not finished within --timeout"
-            if timed_out
-            else text.rpartition("\n")[2] or f"exit code {process.returncode}"
-        )
-        fix = "see what it waits for: the last lines above are from the server" if timed_out else "see its traceback"
+        last = log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+        if time.monotonic() >= deadline:
+            observed = "not finished within --timeout" + (f"; the last line of its log: {last}" if last else "")
+            fix = "raise --timeout, or see what it waits for"
+        else:
+            observed, fix = last or f"exit code {process.returncode}", "see its traceback"
         stage.findings.append(
             BrokenPromise("plugin", "the check of it ends", ", ".join(request["plugins"]), observed, fix)
         )

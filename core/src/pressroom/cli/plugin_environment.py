@@ -6,11 +6,13 @@ import ast
 import importlib.metadata
 import importlib.util
 import os
+import shlex
 import shutil
 import site
 import subprocess
 import sys
 import sysconfig
+import time
 import venv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from configparser import ConfigParser
@@ -26,7 +28,6 @@ from packaging.utils import NormalizedName, canonicalize_name
 from pressroom.cli.installing import SAFE_PATH, SHOWN_LINES, InstallFailed
 
 ENTRY_POINTS: Final = "pressroom.plugins"
-_BUILD_SECONDS: Final = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +48,16 @@ class BuiltPackage:
         return tuple(_applying(self.metadata.get("Requires-Dist", ())))
 
 
-def build(project: Path, folder: Path) -> BuiltPackage:
+def build(project: Path, folder: Path, deadline: float) -> BuiltPackage:
     """Build the wheel of a project into a folder. If `project` is already a wheel, read that.
 
     Raises:
-        InstallFailed: the build failed.
+        InstallFailed: the build failed, or did not end before `deadline`, a time of `time.monotonic`.
     """
     if project.suffix == ".whl":
         return read_wheel(project)
     command = _build_command(project, folder)
-    completed = _run(command)
+    completed = _run(command, deadline)
     wheels = sorted(folder.glob("*.whl"))
     if completed.returncode != 0 or not wheels:
         raise InstallFailed(f"{project} cannot be built", "correct what the lines above say", _last_lines(completed))
@@ -108,8 +109,9 @@ def _entry_points(text: str) -> dict[str, str]:
 class PluginEnvironment:
     """A virtual environment that shares this process's server and installs the built plugins."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, deadline: float) -> None:
         self._folder = folder
+        self._deadline = deadline
         venv.create(folder, with_pip=False, symlinks=os.name != "nt")
         scripts = sysconfig.get_path("scripts", "venv", vars={"base": str(folder)})
         self.python = Path(scripts, "python")
@@ -122,7 +124,7 @@ class PluginEnvironment:
         """Install plugins and those of their dependencies that this server lacks. Return these dependencies.
 
         Raises:
-            InstallFailed: a package cannot be installed.
+            InstallFailed: a package cannot be installed, or not before the deadline.
         """
         plugin_names = {canonicalize_name(package.name) for package in packages}
         needed = [requirement for package in packages for requirement in package.requirements]
@@ -137,7 +139,7 @@ class PluginEnvironment:
         return missing
 
     def _install(self, requirements: Sequence[str], *options: str) -> None:
-        completed = _run([*_installer(self.python), *options, *requirements])
+        completed = _run([*_installer(self.python), *options, *requirements], self._deadline)
         if completed.returncode != 0:
             names = ", ".join(Path(requirement).name for requirement in requirements)
             raise InstallFailed(
@@ -295,7 +297,7 @@ _REMARKS: Final = ("note: ", "[end of output]", "╰─>", "\u00d7", "hint: See 
 """Prefixes of lines in which pip and uv merely refer to an error above."""
 
 
-def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def _run(command: Sequence[str], deadline: float) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(  # noqa: S603 - no shell; what people named is an argument of its own
             command,
@@ -304,7 +306,8 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
             errors="replace",
             check=False,
             stdin=subprocess.DEVNULL,
-            timeout=_BUILD_SECONDS,
+            timeout=max(0.0, deadline - time.monotonic()),
         )
     except subprocess.TimeoutExpired as error:
-        raise InstallFailed(f"{command[0]} does not end", "try it by hand", ()) from error
+        hint = "raise --timeout, or run the command by hand to see what it waits for"
+        raise InstallFailed(f"{shlex.join(command)} did not finish within --timeout", hint, ()) from error
