@@ -96,6 +96,20 @@ async def test_scheduling_elsewhere_leaves_a_live_article_live(
     assert await _status(plugin, article) == "published"
 
 
+async def test_an_article_that_cannot_be_scheduled_is_a_draft(plugin: PluginContext, platform: StandInPlatform) -> None:
+    website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
+    at = datetime.now(UTC) + timedelta(days=3)
+    platform.fault("POST /api/posts", answer=_REFUSAL)
+    failed = await _published(plugin, article, website, "schedule", at)
+    assert failed.status == "failed"
+    assert await _status(plugin, article) == "draft"
+
+    retried = await Publications(plugin).wait(await Publications(plugin).retry(ADA, failed.id), 60)
+
+    assert retried.status == "scheduled"
+    assert await _status(plugin, article) == "scheduled"
+
+
 async def test_an_article_is_scheduled_once_its_live_post_is_taken_down(
     plugin: PluginContext, platform: StandInPlatform
 ) -> None:

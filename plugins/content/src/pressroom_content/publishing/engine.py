@@ -46,11 +46,13 @@ from pressroom_content.publishing.store import (
     STEPS,
     LeasedPublication,
     Write,
+    as_on_site,
     lock_of,
     notify,
     now_of,
     record,
     steps_of,
+    update_article_status,
 )
 from pressroom_content.publishing.verifying import PATIENT_SECONDS, RECHECK_DELAYS, look
 from pressroom_content.publishing.work import Postponement, PublicationWork
@@ -288,10 +290,13 @@ class Engine:
             work.note("unknown" if unknown else "failed", {**work.step.detail, "error_code": error.code})
         values: dict[str, Any] = {"status": "unknown" if unknown else "failed", "due_at": None}
         if isinstance(error, RemoteChanged):
-            values |= _as_on_site(leased)
+            values |= as_on_site(leased)
         log.info("a publication failed", publication=leased.row.id, code=error.code, step=work.current if work else "")
         from_site = isinstance(error, SiteRejected | SiteRefused | SiteUnavailable)
         also = [_error_write(leased, error)] if from_site else []
+        if leased.row.mode == "schedule":
+            row = leased.row
+            also.append(lambda session: update_article_status(session, row.user_id, row.article_id))
         await self._release(leased, *also, error=_sentences(error), **values)
 
     async def _release(self, leased: LeasedPublication, *also: Write, **values: Any) -> None:
@@ -323,20 +328,6 @@ class _StartedPublication:
 
     leased: LeasedPublication
     source: _Source | CallError
-
-
-def _as_on_site(leased: LeasedPublication) -> dict[str, Any]:
-    """Return the columns of a publication whose post was edited on its site and therefore not overwritten."""
-    row, detail = leased.row, leased.steps["draft"].detail
-    values: dict[str, Any] = {"article_version": detail.get("version", row.article_version)}
-    state, at = detail.get("remote_state"), detail.get("remote_at")
-    if state == "scheduled" and at:  # the site publishes it at that time, whatever was requested since
-        at = datetime.fromisoformat(at)
-        return values | {"status": "scheduled", "mode": "schedule", "publish_at": at, "due_at": at}
-    if state != "live" and row.mode == "schedule" and row.publish_at and row.publish_at > datetime.now(UTC):
-        return values | {"status": "scheduled", "due_at": row.publish_at}
-    live = state == "live" or (state is None and row.published_at is not None)
-    return values | {"status": "published" if live else "draft"}
 
 
 def _error_write(leased: LeasedPublication, error: CallError) -> Write:

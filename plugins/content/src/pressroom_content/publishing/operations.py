@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from pressroom.sdk import InvalidInput, LeaseLost, LockTaken, PluginContext
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.articles.store import Articles, note_status
+from pressroom_content.articles.store import Articles
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import (
     RecallingSite,
@@ -27,7 +27,7 @@ from pressroom_content.publishing.posts import Manuscript, removals
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.publish_requests import PublicationStart, PublishRequest
 from pressroom_content.publishing.site_resources import author_warnings, drop_uses, remove_unused
-from pressroom_content.publishing.store import LeasedPublication, article_status, lock_of, owned, steps_of
+from pressroom_content.publishing.store import LeasedPublication, lock_of, owned, steps_of, update_article_status
 from pressroom_content.publishing.verifying import RemoteState, look
 from pressroom_content.records import Article, Publication, Website
 from pressroom_content.websites.store import Websites
@@ -241,8 +241,7 @@ async def cancel(plugin: PluginContext[ContentConfig], user_id: str, publication
 async def _note_status(plugin: PluginContext[ContentConfig], publication: Publication) -> None:
     """Give the article of a publication the status that follows from all its publications."""
     async with plugin.services.database.writing() as session:
-        status = await article_status(session, publication.article_id)
-        await note_status(session, publication.user_id, publication.article_id, status)
+        await update_article_status(session, publication.user_id, publication.article_id)
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.articles.store import Articles, note_status, read_article
+from pressroom_content.articles.store import Articles, read_article
 from pressroom_content.contract import SiteRejected, cursor_of
 from pressroom_content.publishing.posts import Manuscript, capabilities_of, manuscript
 from pressroom_content.publishing.publish_requests import (
@@ -30,7 +30,6 @@ from pressroom_content.publishing.publish_requests import (
 )
 from pressroom_content.publishing.store import (
     PublicationStep,
-    article_status,
     begin_attempt,
     listening,
     now_of,
@@ -38,6 +37,7 @@ from pressroom_content.publishing.store import (
     record,
     step_rows,
     steps_of,
+    update_article_status,
     work_on,
 )
 from pressroom_content.records import Article, Publication, Website
@@ -205,7 +205,7 @@ class Publications:
                     website, _ = await Websites(self._plugin).sealed(session, user_id, website_id)
                     result = await self._begin(session, article, website, request)
                     if result.started and result.publication.mode == "schedule":
-                        await note_status(session, user_id, article.id, await article_status(session, article.id))
+                        await update_article_status(session, user_id, article.id)
                     return result
             except IntegrityError:  # created concurrently by another request
                 continue
@@ -226,6 +226,8 @@ class Publications:
             if row.status not in ("failed", "unknown") and not (row.status == "queued" and row.tries):
                 raise InvalidInput("publication_id", f"did not fail: it is {row.status}; there is nothing to retry")
             await self._restart(session, row, now, resume=True)
+            if row.mode == "schedule":
+                await update_article_status(session, user_id, row.article_id)
             return record(row)
 
     async def wait(self, publication: Publication, seconds: float) -> Publication:

@@ -19,6 +19,7 @@ from pressroom.sdk import Database, Lease, NotFound, PluginContext
 from sqlalchemy import CursorResult, and_, delete, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom_content.articles.store import note_status
 from pressroom_content.publishing.publish_requests import UNDER_WAY
 from pressroom_content.records import ArticleStatus, Publication, PublicationStatus
 from pressroom_content.tables import PublicationRow, StepRow
@@ -143,6 +144,20 @@ class LeasedPublication:
             setattr(self.row, name, value)
 
 
+def as_on_site(leased: LeasedPublication) -> dict[str, Any]:
+    """Return the columns of a publication whose post was edited on its site and therefore not overwritten."""
+    row, detail = leased.row, leased.steps["draft"].detail
+    values: dict[str, Any] = {"article_version": detail.get("version", row.article_version)}
+    state, at = detail.get("remote_state"), detail.get("remote_at")
+    if state == "scheduled" and at:  # the site publishes it at that time, whatever was requested since
+        at = datetime.fromisoformat(at)
+        return values | {"status": "scheduled", "mode": "schedule", "publish_at": at, "due_at": at}
+    if state != "live" and row.mode == "schedule" and row.publish_at and row.publish_at > datetime.now(UTC):
+        return values | {"status": "scheduled", "due_at": row.publish_at}
+    live = state == "live" or (state is None and row.published_at is not None)
+    return values | {"status": "published" if live else "draft"}
+
+
 def shortened(revision: str) -> str:
     """Return a revision in its stored form: unchanged, or hashed if it is too long."""
     if len(revision) <= MAX_EXTERNAL_ID_LENGTH:
@@ -222,6 +237,11 @@ async def article_status(session: AsyncSession, article_id: str) -> ArticleStatu
         return "published"
     waits = any(row.status == "scheduled" or (row.status in UNDER_WAY and row.mode == "schedule") for row, _ in rows)
     return "scheduled" if waits else "draft"
+
+
+async def update_article_status(session: AsyncSession, user_id: str, article_id: str) -> None:
+    """Give an article the status that follows from all its publications. Raises `NotFound`."""
+    await note_status(session, user_id, article_id, await article_status(session, article_id))
 
 
 def _is_live(row: PublicationRow, live_detail: Mapping[str, Any]) -> bool:
