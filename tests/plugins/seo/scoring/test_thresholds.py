@@ -174,6 +174,18 @@ CASES: list[tuple[str, str, ScoringArticle]] = [
     ("keyphrase_in_slug", "ok", english(slug="rye-bread", keyphrase="rye bread crust oven")),
     ("keyphrase_in_slug", "good", english(slug="grosse-broetchen-baeckerei", keyphrase="Große", language="de")),
     ("keyphrase_in_title", "good", english(title="İstanbul gezisi", keyphrase="istanbul gezisi", language="tr")),
+    (
+        "keyphrase_in_title",
+        "good",
+        english(title="Is\u0131 pompas\u0131 seçimi", keyphrase="\u0131s\u0131 pompas\u0131", language="tr"),
+    ),
+    (
+        "keyphrase_in_intro",
+        "good",
+        english(
+            "Is\u0131 pompas\u0131 evi \u0131s\u0131t\u0131r.", keyphrase="\u0131s\u0131 pompas\u0131", language="tr"
+        ),
+    ),
     ("keyphrase_in_slug", "good", english(slug="chai-चाय-बनाना", keyphrase="चाय बनाना", language="hi")),
     ("keyphrase_in_slug", "good", english(slug="இட்லி-செய்வது", keyphrase="இட்லி செய்வது", language="ta")),
     ("keyphrase_in_slug", "good", english(url="https://e.com/blog/sourdough-starter.html")),

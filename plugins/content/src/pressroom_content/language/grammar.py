@@ -34,17 +34,17 @@ def find_passive(text: str, words: Collection[str], pack: LanguagePack) -> str |
     if auxiliaries.isdisjoint(words) and not any("'" in word for word in words):
         return None
     for clause in _CLAUSE.split(text):
-        passive = _in_clause(split_words(clause), rules, pack.elisions)
+        passive = _in_clause(split_words(clause), pack)
         if passive:
             return passive
     return None
 
 
-def _in_clause(written: list[str], rules: PassiveRules, elisions: Collection[str]) -> str | None:
-    plain = lowered(written)
+def _in_clause(written: list[str], pack: LanguagePack) -> str | None:
+    rules, plain = pack.passive, lowered(written, pack.code)
     if rules.blocked_with and rules.blocked_with in plain:
         return None
-    words, forms = _without_elisions(plain, written, elisions)
+    words, forms = _without_elisions(plain, written, pack.elisions)
     auxiliaries = rules.auxiliaries | rules.agent_auxiliaries if rules.agent in words else rules.auxiliaries
     for at, word in enumerate(words):
         if word not in auxiliaries or (at and words[at - 1] in rules.blocked_before):
@@ -104,7 +104,7 @@ def find_transition(text: str, words: Sequence[str], pack: LanguagePack) -> str 
     if transition or (rules.beginning.words | rules.closing.words).isdisjoint(visible):
         return transition
     for clause in _CLAUSE.split(text):
-        part = _without_exceptions(lowered(split_words(clause)), rules)
+        part = _without_exceptions(lowered(split_words(clause), pack.code), rules)
         transition = rules.beginning.begins(part) or rules.closing.ends(part)
         if transition:
             return transition

@@ -67,6 +67,9 @@ _MAX_WORD_LENGTH: Final = 100
 """Maximum length of a word that is split into parts."""
 
 _APOSTROPHES: Final = str.maketrans("’ʼ", "''")  # noqa: RUF001
+_DOTLESS: Final = frozenset({"tr", "az"})
+"""Languages in which `I` is the capital of the i without a dot."""
+
 _ANY_LANGUAGE: Final = "en"
 
 _END: Final = re.compile(
@@ -109,8 +112,13 @@ def split_words(text: str) -> list[str]:
     return [piece for piece in WordBreaker(text, _ANY_LANGUAGE) if any(map(str.isalnum, piece))]
 
 
-def lowered(words: list[str]) -> list[str]:
-    """Return words in lower case with straight apostrophes, as in word lists. The Turkish `İ` becomes a plain `i`."""
+def lowered(words: list[str], language: str = "") -> list[str]:
+    """Return words in lower case with straight apostrophes, as in word lists.
+
+    The Turkish `İ` becomes a plain `i`, and in Turkish and Azerbaijani, `I` becomes an i without a dot.
+    """
+    if language in _DOTLESS:
+        words = [word.replace("I", "\u0131") for word in words]
     return [word.replace("İ", "i").lower().translate(_APOSTROPHES) for word in words]
 
 

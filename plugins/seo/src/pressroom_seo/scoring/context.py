@@ -94,7 +94,7 @@ class Context:
 
     def words_of(self, text: str) -> list[str]:
         """Return the words of a short text in lower case."""
-        return lowered(split_words(clean_text(text)))
+        return lowered(split_words(clean_text(text)), self.language)
 
     @cached_property
     def uses(self) -> list[tuple[Sentence, int, int]]:

@@ -56,7 +56,7 @@ class Keyphrase:
         self._elisions = pack.elisions if pack else frozenset()
         self._function_words = pack.function_words if pack else frozenset()
         self._forms: Mapping[str, str] = pack.forms if pack else {}
-        self.words = self.parts(lowered(split_words(self.text)))
+        self.words = self.parts(lowered(split_words(self.text), language))
         content = [word for word in self.words if word not in self._function_words]
         self.only_function_words = bool(self.words) and not content
         self.content = content or self.words
@@ -128,7 +128,7 @@ class Keyphrase:
 
     def same_as(self, phrase: str) -> bool:
         """Return whether another phrase has exactly the same content words, in any form and order."""
-        parts = self.parts(lowered(split_words(clean_text(phrase[:_MAX_LENGTH]))))
+        parts = self.parts(lowered(split_words(clean_text(phrase[:_MAX_LENGTH])), self._language))
         content = [part for part in parts if part not in self._function_words] or parts
         return bool(content) and Counter(map(self._key, content)) == self._needed
 

@@ -115,7 +115,7 @@ class TextAnalysis:
         self.characters += min(remaining, len(block.text))
         self.cut = len(block.text) > remaining
         for number, sentence in enumerate(self._split(block, block.text[:remaining]), 1):
-            words = tuple(lowered(split_words(sentence)))
+            words = tuple(lowered(split_words(sentence), self.language))
             if words:
                 self.sentences.append(Sentence(sentence, words, index, number, self.words))
                 self.words += len(words)
