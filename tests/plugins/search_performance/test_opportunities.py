@@ -7,9 +7,10 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pressroom_search_performance.analysis.ideas import Topic, ideas, words_of
 from pressroom_search_performance.analysis.opportunities import expected_ctr, potential_clicks
 from pressroom_search_performance.charts.drawing import METRICS
-from pressroom_search_performance.figures.queries import Figures
+from pressroom_search_performance.figures.queries import DimensionFigures, Figures
 
 from .conftest import Site, day
 
@@ -144,6 +145,23 @@ def test_an_article_over_time(site: Site) -> None:
     site.client.data("update_website_settings", website_id=site.website.id, settings={"timezone": "Asia/Kolkata"})
     events = site.client.data("get_content_performance", content_id=article["content_id"], days=7)["events"]
     assert {event["at"][-6:] for event in events} == {"+05:30"}
+
+
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("热泵价格", "如何选择热泵和了解价格"),
+        ("ヒートポンプ 価格", "ヒートポンプの価格"),
+        ("ปั๊มความร้อน", "วิธีเลือกปั๊มความร้อน"),
+        ("well known bread", "Bread: the well-known kinds"),
+    ],
+)
+def test_a_page_covers_a_query_in_scripts_without_spaces_too(query: str, title: str) -> None:
+    rows = [DimensionFigures({"query": query, "page": "https://e.com/"}, Figures(1, 100, 15.0))]
+    covering = Topic(title, words_of(title), "")
+    assert [idea.source for idea in ideas(rows, [covering], "", 1)] == ["search_query"]
+    assert [idea.source for idea in ideas(rows, [], "", 1)] == ["gap"]
+    assert [idea.phrase for idea in ideas(rows, [], title, 1)] == [query]
 
 
 def test_ideas_for_keyphrases(site: Site) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from typing import Final, Literal
 
 from pressroom.sdk import InvalidInput, PluginContext
 from pressroom_content.contract import content_services
+from pressroom_content.language import split_words
 from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 
@@ -86,7 +88,7 @@ Source = Literal["gap", "search_query", "title"]
 _MAX_QUERIES: Final = 2000
 _MAX_TITLES: Final = 2000
 _GOOD: Final = 10.0
-_WORDS = re.compile(r"\w+")
+_JOINTS = re.compile(r"['’ʼ._\-‐‑]+")  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,9 @@ class KeywordIdea:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the distinct words of a text, case-folded."""
-    return frozenset(_WORDS.findall(text.casefold()))
+    """Return the distinct words of a text, case-folded; hyphens and apostrophes divide words."""
+    words = split_words(unicodedata.normalize("NFC", text).casefold())
+    return frozenset(part for word in words for part in _JOINTS.split(word) if part)
 
 
 async def topics(plugin: PluginContext, user_id: str, website_id: str) -> Sequence[Topic]:
