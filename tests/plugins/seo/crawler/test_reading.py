@@ -153,6 +153,12 @@ def test_a_sitemap_that_ends_early_keeps_what_it_has() -> None:
     assert "well-formed" in sitemap.problem
 
 
+def test_a_sitemap_in_another_namespace_is_told_from_another_document() -> None:
+    other = read_sitemap(SITEMAP, b'<urlset xmlns="https://www.sitemaps.org/schemas/sitemap/0.9"></urlset>')
+    assert other.problem == "its namespace is not http://www.sitemaps.org/schemas/sitemap/0.9"
+    assert read_sitemap(SITEMAP, b"<rss></rss>").problem == "its root element is neither urlset nor sitemapindex"
+
+
 @given(
     st.text(max_size=300)
     | st.lists(st.sampled_from(["User-agent: *", "Disallow: /*a*$", "Crawl-delay: x", ":"])).map("\n".join)

@@ -19,7 +19,9 @@ MAX_URLS: Final = 50_000
 MAX_SITEMAP_BYTES: Final = 52_428_800
 """Maximum size of one uncompressed sitemap in bytes, as set by the protocol."""
 
-_SPACE_OF_NAMES = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+_NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+_IN_NAMESPACE = f"{{{_NAMESPACE}}}"
+_ROOTS = ("urlset", "sitemapindex")
 _CHUNK = 65_536
 """Bytes fed to the parser at a time. A chunk without `<` is rejected: the parser handles a tag in one go, however many
 attributes it has, and blocks everything else meanwhile."""
@@ -114,7 +116,10 @@ def _read_xml(sitemap: Sitemap, content: bytes, max_urls: int, *, whole: bool) -
     except _LimitReached as reason:
         sitemap.problem = str(reason)
     if sitemap.kind == "unknown" and not sitemap.problem:
-        sitemap.problem = "its root element is neither urlset nor sitemapindex"
+        known = target.root in _ROOTS
+        sitemap.problem = (
+            f"its namespace is not {_NAMESPACE}" if known else "its root element is neither urlset nor sitemapindex"
+        )
 
 
 class _LimitReached(Exception):
@@ -125,6 +130,7 @@ class _Target:
     """A streaming parser target that keeps only URLs and builds no tree."""
 
     def __init__(self, sitemap: Sitemap, max_urls: int) -> None:
+        self.root = ""
         self._sitemap = sitemap
         self._max_urls = max_urls
         self._path: list[str] = []
@@ -133,9 +139,11 @@ class _Target:
         self._values: dict[str, str] = {}
 
     def start(self, tag: str, _attributes: dict[str, str]) -> None:
-        name = tag.removeprefix(_SPACE_OF_NAMES)
-        if not self._path and name in ("urlset", "sitemapindex"):
-            self._sitemap.kind = "urlset" if name == "urlset" else "index"
+        name = tag.removeprefix(_IN_NAMESPACE)
+        if not self._path:
+            self.root = tag.rpartition("}")[2]
+            if name in _ROOTS:
+                self._sitemap.kind = "urlset" if name == "urlset" else "index"
         self._path.append(name)
         if len(self._path) > _MAX_DEPTH:
             raise _LimitReached("its elements are nested too deep")
