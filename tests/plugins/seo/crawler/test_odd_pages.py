@@ -187,6 +187,7 @@ FOUND_STILL: dict[str, tuple[str, Change]] = {
     ),
     "a page that leads elsewhere": ("meta_refresh", head('<meta http-equiv="Refresh" content="0; url=/plain">')),
     "sniffing that is allowed": ("nosniff_missing", header(X_Content_Type_Options="none")),
+    "a snippet of no length": ("nosnippet", head('<meta name="robots" content="max-snippet : 0">')),
     "a vague link in German": (
         "link_text_generic",
         all_of(without('<html lang="en">', '<html lang="de-AT">'), also('<a href="/clay">Weiterlesen …</a>')),

@@ -62,11 +62,11 @@ class PageRecord:
     @property
     def robots(self) -> frozenset[str]:
         """The robots directives of the page and its `X-Robots-Tag` header."""
-        directives = set(self.page.robots) if self.page is not None else set()
+        directives = {_without_gap(directive) for directive in self.page.robots} if self.page is not None else set()
         for part in self.headers.get("x-robots-tag", "").lower().split(","):
             name, colon, value = (text.strip() for text in part.partition(":"))
             if not colon or name in ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"):
-                directives.add(part.strip())
+                directives.add(_without_gap(part))
             elif name in ("robots", "googlebot"):
                 directives.add(value)
         if "none" in directives:
@@ -94,6 +94,11 @@ class PageRecord:
     def indexable(self) -> bool:
         """Whether search engines can index this URL: no noindex, and no other URL as canonical."""
         return self.is_page and not self.noindex and self.canonical in ("", self.url)
+
+
+def _without_gap(directive: str) -> str:
+    """Return a directive without whitespace around its colon: `max-snippet: 0` means `max-snippet:0`."""
+    return ":".join(part.strip() for part in directive.split(":", 1))
 
 
 @dataclass(frozen=True, slots=True)
