@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 import pytest
 from pressroom.sdk import PluginContext
@@ -17,7 +18,7 @@ from support.standin_platform import StandInPlatform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-_REFUSAL = (422, "application/json", b'{"error": "no"}', {})
+_REFUSAL: Final[tuple[int, str, bytes, dict[str, str]]] = (422, "application/json", b'{"error": "no"}', {})
 
 
 async def _published(

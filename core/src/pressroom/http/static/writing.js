@@ -147,8 +147,8 @@ class Writing {
       event.preventDefault();
       const dropped = event.type === "drop" && document.caretPositionFromPoint?.(event.clientX, event.clientY);
       if (dropped?.offsetNode === this.body) this.body.setSelectionRange(dropped.offset, dropped.offset);
-      this.tellOfImage("");
-      for (const { name } of files.filter((file) => !images.includes(file))) this.tellOfImage(`${name}: Not added, because it is not an image.`);
+      this.showImageProblem("");
+      for (const { name } of files.filter((file) => !images.includes(file))) this.showImageProblem(`${name}: Not added, because it is not an image.`);
       const places = images.map((image) => this.holdPlace(image));
       for (const [index, image] of images.entries()) await this.insertImage(image, places[index]);
     };
@@ -174,7 +174,7 @@ class Writing {
       const url = await uploadImage(media, mediaToken, file);
       markup = format === "HTML" ? `<img src="${url}" alt="${name}">` : `![${name}](${url})`;
     } catch (error) {
-      this.tellOfImage(`${file.name}: ${error.message}`);
+      this.showImageProblem(`${file.name}: ${error.message}`);
       if (this.saveWith) $("[data-kept]", this.form).textContent = "";
       this.saveWith = null;
     }
@@ -192,7 +192,7 @@ class Writing {
   }
 
   // Adds a problem to those of other files that were dropped together; an empty text removes them.
-  tellOfImage(text) {
+  showImageProblem(text) {
     const problem = $("[data-image-problem]", this.form);
     if (!text) problem.replaceChildren();
     else problem.append(...(problem.hidden ? [text] : [element("br"), text]));
