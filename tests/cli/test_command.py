@@ -253,6 +253,27 @@ def test_a_closed_output_pipe_causes_no_traceback(tmp_path: Path) -> None:
         assert process.wait(timeout=60) == 1
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")
+@pytest.mark.parametrize("arguments", [("config", "show"), ("config", "show", "--json"), ("--help",)])
+def test_a_result_that_the_disk_has_no_room_for_causes_no_traceback(tmp_path: Path, arguments: Sequence[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(
+            [*COMMAND, *arguments], cwd=tmp_path, env=environment(), stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    problem = "Error: the result cannot be written: No space left on device\nWhat the command changed stays changed.\n"
+    assert (result.returncode, result.stderr.decode()) == (1, problem)
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("arguments", [("config", "show"), ("config", "show", "--json"), ("users", "list")])
+def test_a_command_without_standard_streams_works(tmp_path: Path, closed: str, arguments: Sequence[str]) -> None:
+    shell = ["sh", "-c", f'exec "$@" {closed}', "sh"]
+    result = subprocess.run(
+        [*shell, *COMMAND, *arguments], cwd=tmp_path, env=environment(PRESSROOM_STORAGE__PATH="data"), check=False
+    )
+    assert result.returncode == 0
+
+
 def test_text_the_locale_cannot_encode_is_escaped(tmp_path: Path) -> None:
     (tmp_path / "pressroom.toml").write_text("[branding]\nname = 'Zürich ✓'\n", encoding="utf-8")
     human = run_process("config", "show", cwd=tmp_path, encoding="latin-1", PYTHONIOENCODING="latin-1")

@@ -17,7 +17,7 @@ import click
 
 from pressroom.cli.lazy import LazyGroup
 from pressroom.cli.options import Invocation, common_options
-from pressroom.cli.output import INTERRUPTED, WRONG_USAGE, Output
+from pressroom.cli.output import INTERRUPTED, WRONG_USAGE, Output, open_standard_streams
 from pressroom.errors import PressroomError
 from pressroom.version import VERSION
 
@@ -92,6 +92,7 @@ def _end_despite_threads(code: int) -> None:
 def _run(arguments: Sequence[str] | None) -> int:
     argv = list(sys.argv[1:] if arguments is None else arguments)
     output = Output(json="--json" in argv)
+    open_standard_streams()
     output.prepare()
     try:
         invocation = Invocation(own_process=arguments is None)
@@ -116,5 +117,12 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 1
     except BrokenPipeError:
         output.abandon()
+        return 1
+    except OSError as error:
+        if not output.failed():
+            raise
+        output.abandon()
+        hint = "What the command changed stays changed."
+        Output().problem(f"the result cannot be written: {error.strerror}", hint=hint)
         return 1
     return result if isinstance(result, int) else 0

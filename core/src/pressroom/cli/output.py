@@ -58,12 +58,27 @@ EXIT_PROBLEMS: Final = 1
 WRONG_USAGE: Final = 2
 INTERRUPTED: Final = 130
 
+_LAST_STREAM: Final = 2
+"""The file descriptor of standard error."""
+
 
 class Progress(Protocol):
     """Progress of a long operation."""
 
     def advance(self, steps: int = 1) -> None:
         """Report that this many more steps are done."""
+
+
+def open_standard_streams() -> None:
+    """Open the null device for standard streams that were closed, as by `>&-`. A database could get their numbers."""
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _LAST_STREAM:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    sys.stdin = sys.stdin or open(0, closefd=False, encoding="utf-8")  # noqa: SIM115 - open as long as the process
+    sys.stdout = sys.stdout or open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +96,15 @@ class Output:
     def abandon(self) -> None:
         """Discard further standard output after its reader has gone, so that flushing at exit does not fail."""
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    def failed(self) -> bool:
+        """Return whether standard output cannot be written, such as to a file on a full disk."""
+        try:
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+        except OSError:
+            return True
+        return False
 
     def line(self, text: str = "") -> None:
         """Write a line of the result for people. Nothing with `--json`."""
