@@ -44,7 +44,7 @@ FREE = 0.04
 
 def drawn(**body: Any) -> Image.Image:
     artifact = render(ImageParams.model_validate(body), WorkerInput())
-    assert artifact.warnings == ()
+    assert [warning for warning in artifact.warnings if not warning.startswith("props.items: ")] == []
     return Image.open(io.BytesIO(artifact.content)).convert("RGB")
 
 
@@ -204,6 +204,23 @@ def test_each_item_of_a_list_is_drawn(template: str) -> None:
     images = [drawn(template=template, props={**props, "items": items[:count]}).tobytes() for count in range(9)]
     assert len(set(images)) == LISTS[template] + 1
     assert len(set(images[LISTS[template] :])) == 1
+
+
+@pytest.mark.parametrize("template", LISTS)
+def test_items_that_are_left_out_are_counted(template: str) -> None:
+    def warnings(count: int, item: str = "x") -> tuple[str, ...]:
+        props = {"title": "A title", "items": [item] * count}
+        return render(ImageParams.model_validate({"template": template, "props": props}), WorkerInput()).warnings
+
+    most = LISTS[template]
+    assert warnings(most) == ()
+    if most < 8:
+        assert warnings(most + 1) == (f"props.items: 1 of {most + 1} is left out; this template shows no more.",)
+        assert warnings(8) == (f"props.items: {8 - most} of 8 are left out; this template shows no more.",)
+    if template == "job":
+        assert warnings(3, "A benefit of which there is a lot to say, so that it takes most of the line") == (
+            "props.items: 2 of 3 are left out; this template shows no more.",
+        )
 
 
 @pytest.mark.parametrize(

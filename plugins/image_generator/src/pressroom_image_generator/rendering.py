@@ -15,6 +15,7 @@ Templates have these variables:
 - `fit(text, width, height, scale)`: another text, fitted into an area in the same way, see `TypesetText`.
 - `one_line(text, width, size, weight=400, tracking=0)`: a single line, truncated if it is too wide, see `TypesetText`.
 - `line_width(lines)`: width of the widest line.
+- `items`: the list in `props`, for templates that do not show all of it, see `ShownItems`.
 
 Characters that no font has are removed from a template's texts, so that link previews never show boxes.
 """
@@ -63,7 +64,33 @@ MAX_FILE_BYTES: Final = 24_000_000
 """Maximum file size in bytes: a PNG of any image fits at a scale of 1, whatever its content."""
 
 
-def expand(folder: Path, props: TemplateProps, size: Size, natural: Size) -> str:
+class ShownItems:
+    """The items of a template, which counts those that it leaves out."""
+
+    def __init__(self, items: tuple[str, ...]) -> None:
+        self._items = items
+        self._left_out = 0
+
+    def first(self, number: int) -> tuple[str, ...]:
+        """Return the items that the template shows."""
+        self._left_out = max(0, len(self._items) - number)
+        return self._items[:number]
+
+    def skip(self) -> str:
+        """Leave out one more item. Returns an empty string, so that templates can call it in an expression."""
+        self._left_out += 1
+        return ""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A warning if items are left out."""
+        if not self._left_out:
+            return ()
+        verb = "is" if self._left_out == 1 else "are"
+        return (f"props.items: {self._left_out} of {len(self._items)} {verb} left out; this template shows no more.",)
+
+
+def expand(folder: Path, props: TemplateProps, size: Size, natural: Size, items: ShownItems | None = None) -> str:
     """Return the HTML of a template.
 
     Args:
@@ -71,6 +98,7 @@ def expand(folder: Path, props: TemplateProps, size: Size, natural: Size) -> str
         props: content of the image.
         size: size of the image.
         natural: the template's own size.
+        items: the items in `props`.
 
     Raises:
         jinja2.TemplateError: the template is invalid.
@@ -94,6 +122,7 @@ def expand(folder: Path, props: TemplateProps, size: Size, natural: Size) -> str
             fit=fit_text,
             one_line=one_line,
             line_width=line_width,
+            items=items or ShownItems(promoted.items),
         )
     )
 
@@ -203,13 +232,14 @@ def _from_template(params: ImageParams, prepared: WorkerInput) -> tuple[str, eng
     size = params.size(natural)
     contents = prepared.images.contents
     props, text_warnings = without_missing(params.props or TemplateProps())
-    html = expand(folder, props, size, natural)
+    items = ShownItems(props.items)
+    html = expand(folder, props, size, natural, items)
     rendered = engine.render(html, *size, density=params.scale, images=contents)
     if rendered.warnings and (missing := _missing(props, contents)):
-        html = expand(folder, props.model_copy(update=missing), size, natural)
+        html = expand(folder, props.model_copy(update=missing), size, natural, items)
         second_render = engine.render(html, *size, density=params.scale, images=contents)
         rendered = replace(second_render, warnings=rendered.warnings)
-    return html, replace(rendered, warnings=(*rendered.warnings, *text_warnings))
+    return html, replace(rendered, warnings=(*rendered.warnings, *text_warnings, *items.warnings))
 
 
 def _missing(props: TemplateProps, contents: Mapping[str, bytes | None]) -> dict[str, None]:
