@@ -242,6 +242,21 @@ def test_an_image_that_was_placed_by_its_url_alone_is_used(ada: ToolClient) -> N
         assert ada.data("delete_media", media_id=media_id, confirm=True) == {"deleted": False, "used_in": [article]}
 
 
+@pytest.mark.parametrize("body_format", ["markdown", "html"])
+@pytest.mark.parametrize("alt_text", ["The key a[0", 'A "close ]" & <b>', "Two\n\nlines *and* `code`", "C:\\[a]"])
+def test_the_line_that_places_an_image_fits_the_body(ada: ToolClient, body_format: str, alt_text: str) -> None:
+    media_id = upload(ada)
+    article = ada.data("create_content", title="Keys", body="Keys.", body_format=body_format)["content_id"]
+    result = ada.call("import_image", image_ref=media_id, alt_text=alt_text, content_id=article, role="inline")
+    line = result["content"][0]["text"].partition("with update_content: ")[2]
+    ada.data("update_content", content_id=article, expected_version=1, fields={"body": f"Keys.\n\n{line}\n\nMore."})
+
+    [image] = LexborHTMLParser(ada.data("get_content", content_id=article, format="html")["body"]).css("img")
+
+    assert image.attributes["alt"] == " ".join(alt_text.split())
+    assert media_id in (image.attributes["src"] or "")
+
+
 def test_an_image_of_a_live_post_is_kept(ada: ToolClient) -> None:
     article = ada.data("create_content", title="Tea", body="Tea.")["content_id"]
     site = ada.data("connect_website", platform="builtin", name="Tea")["website_id"]

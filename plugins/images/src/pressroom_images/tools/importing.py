@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
+from html import escape
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -18,7 +20,7 @@ from pressroom.sdk import (
     ToolResult,
     mcp_tool,
 )
-from pressroom_content.contract import Article, FoundImage, ImageSource
+from pressroom_content.contract import Article, BodyFormat, FoundImage, ImageSource
 from pydantic import BaseModel, Field
 
 from pressroom_images.config import articles_of, config_of, plugin_of
@@ -31,6 +33,8 @@ from pressroom_images.tools.search import LIBRARY, sources_of
 _SECONDS: Final = 20.0
 _OK: Final = 200
 _ID_LETTER: Final = "m_"
+_MARKUP: Final = re.compile(r"[\\`*_\[\]<]")
+_ESCAPED: Final = r"\\\g<0>"
 
 Role = Literal["featured", "inline", "library"]
 
@@ -68,7 +72,7 @@ class ImportResult(BaseModel):
     description=(
         "Adds an image to the media library with its licence and credit line: a result of search_images, or your "
         "own image from an https URL, such as the link of generate_image. A media_id uses an image of the library. "
-        "With role featured it becomes the article's featured image; inline returns the Markdown to place with "
+        "With role featured it becomes the article's featured image; inline returns the line to place with "
         "update_content. Publishing adds the credit automatically. Repeating it returns the same image."
     ),
     annotations=Annotations(idempotent=True, open_world=True),
@@ -80,8 +84,7 @@ async def import_image(params: ImportImageParams, call: Call) -> ToolResult:
     if params.role != "library" and not params.content_id:
         raise InvalidInput("content_id", f"role {params.role} needs the article; list_content names the articles")
     user_id = call.caller.subject
-    if params.content_id:
-        await articles_of(call).get(user_id, params.content_id)
+    article = await articles_of(call).get(user_id, params.content_id) if params.content_id else None
     if params.image_ref.startswith(("https://", "http://")):
         media = await _import_from_url(params, call)
     else:
@@ -96,24 +99,22 @@ async def import_image(params: ImportImageParams, call: Call) -> ToolResult:
         version = (await set_featured(call, params.content_id, media.id, alt_text)).version
     used_in = (await Library(plugin_of(call)).uses(user_id, [media.id]))[media.id]
     data = ImportResult(media=item(media, used_in), content_id=params.content_id, version=version)
-    return ToolResult(text=_text(data, params), data=data)
+    return ToolResult(text=_text(data, params, article), data=data)
 
 
 TOOLS: Final = (import_image,)
 
 
-def _text(data: ImportResult, params: ImportImageParams) -> str:
+def _text(data: ImportResult, params: ImportImageParams, article: Article | None) -> str:
     lines = [described(data.media)]
     if data.version is not None:
         lines.append(
             f"It is the featured image of {data.content_id}, whose newest version is {data.version}. "
             "A published post shows it after publish_content."
         )
-    elif params.role == "inline":
-        lines.append(
-            "To place it, put this line into the article's body with update_content: "
-            f"![{params.alt_text or data.media.alt_text}]({data.media.url})"
-        )
+    elif article is not None and params.role == "inline":
+        image = _inline(data.media.url, params.alt_text or data.media.alt_text, article.body_format)
+        lines.append(f"To place it, put this line into the article's body with update_content: {image}")
     else:
         lines.append(
             "It is in the library. To make it an article's featured image, call import_image with image_ref "
@@ -122,6 +123,14 @@ def _text(data: ImportResult, params: ImportImageParams) -> str:
     if params.alt_text and data.media.alt_text not in ("", params.alt_text) and params.role == "library":
         lines.append("It was there already and keeps its alt text; update_media changes it.")
     return "\n".join(lines)
+
+
+def _inline(url: str, alt_text: str, body_format: BodyFormat) -> str:
+    """Return an image in the format of the body that it is for, on one line."""
+    alt_text = " ".join(alt_text.split())
+    if body_format == "html":
+        return f'<img src="{escape(url)}" alt="{escape(alt_text)}">'
+    return f"![{_MARKUP.sub(_ESCAPED, alt_text)}]({url})"
 
 
 def _alt_text(alt_text: str | None) -> str:
