@@ -246,6 +246,17 @@ def test_articles_are_exported_in_each_format(ada: Client, make: Make) -> None:
     assert partial["items"] == 1
 
 
+def test_terms_of_an_export_for_wordpress_have_their_own_slugs(ada: Client, make: Make) -> None:
+    make("One", tags=["C#", "C++", "🎉"], categories=["C"])
+    make("Two", tags=["c++", "C", "🚀"])
+    document = ET.fromstring(httpx.get(ada.data("export_content", format="wxr")["download_url"]).content)
+    nodes = document.iter("category")
+    terms = {(node.get("domain"), (node.text or "").lower(), node.get("nicename")) for node in nodes}
+    slugs = {(domain, slug) for domain, _, slug in terms}
+    assert len(terms) == len(slugs) == 6
+    assert all(slug for _, slug in slugs)
+
+
 def test_invalid_exports_are_refused(ada: Client, eve: Client, make: Make) -> None:
     assert "no articles to export" in ada.refusal("export_content")
     id_ = make("Tea")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
@@ -17,7 +17,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from pressroom_content.articles.fields import FIELDS, article_of, body_as
-from pressroom_content.contract.articles import as_slug
+from pressroom_content.contract.articles import as_slug, free_slugs
 from pressroom_content.records import Article
 from pressroom_content.tables import ArticleRow, ExportRow
 from pressroom_content.websites.store import Websites
@@ -184,13 +184,36 @@ def _wxr(articles: Sequence[Article]) -> str:
         'xmlns:wp="http://wordpress.org/export/1.2/">\n<channel>\n<title>Pressroom</title>\n'
         "<wp:wxr_version>1.2</wp:wxr_version>\n"
     )
-    return "".join([head, *map(_wxr_item, articles), "</channel>\n</rss>\n"])
+    slugs = _term_slugs(articles)
+    return "".join([head, *(_wxr_item(article, slugs) for article in articles), "</channel>\n</rss>\n"])
 
 
-def _wxr_item(article: Article) -> str:
+_Term = tuple[str, str]
+"""The taxonomy and the name of a tag or category, as WordPress names them."""
+
+
+def _terms(article: Article) -> Sequence[_Term]:
+    return [("post_tag", tag) for tag in article.tags] + [("category", name) for name in article.categories]
+
+
+def _term_slugs(articles: Sequence[Article]) -> Mapping[_Term, str]:
+    """Return the slug of each term, with the name in lower case. WordPress takes terms with the same slug for one."""
+    slugs: dict[_Term, str] = {}
+    taken: set[_Term] = set()
+    candidates: dict[_Term, Iterator[str]] = {}
+    for taxonomy, name in (term for article in articles for term in _terms(article)):
+        if (taxonomy, name.lower()) not in slugs:
+            plain = as_slug(name) or "term"
+            numbered = candidates.setdefault((taxonomy, plain), free_slugs(plain))
+            slug = next(slug for slug in numbered if (taxonomy, slug) not in taken)
+            taken.add((taxonomy, slug))
+            slugs[taxonomy, name.lower()] = slug
+    return slugs
+
+
+def _wxr_item(article: Article, slugs: Mapping[_Term, str]) -> str:
     at = article.published_at or article.created_at
     status = "publish" if article.status == "published" else "draft"
-    terms = [("post_tag", tag) for tag in article.tags] + [("category", name) for name in article.categories]
     lines = [
         "<item>",
         f"<title>{_text(article.title)}</title>",
@@ -204,8 +227,8 @@ def _wxr_item(article: Article) -> str:
         f"<wp:status>{status}</wp:status>",
         "<wp:post_type>post</wp:post_type>",
     ]
-    for domain, name in terms:
-        nicename = quoteattr(as_slug(name))
+    for domain, name in _terms(article):
+        nicename = quoteattr(slugs[domain, name.lower()])
         lines.append(f'<category domain="{domain}" nicename={nicename}>{_cdata(name)}</category>')
     metas = {"_yoast_wpseo_title": article.meta_title, "_yoast_wpseo_metadesc": article.meta_description}
     for key, value in {**metas, "_yoast_wpseo_focuskw": article.keyphrase}.items():
