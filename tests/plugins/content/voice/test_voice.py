@@ -98,6 +98,22 @@ def test_terms_match_as_whole_words_in_any_case() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("term", "text", "found"),
+    [
+        ("シナジー", "このシナジー効果が大きい。", 1),
+        ("シナジー効果", "このシナジー効果が大きい。", 1),
+        ("京都", "東京都に行く。京都に行く。", 1),
+        ("AI", "これはAIを使う。これはAIRです。", 1),
+        ("协同效应", "我们利用协同效应创造价值。", 1),
+        ("กาแฟ", "ฉันชอบดื่มกาแฟร้อน", 1),
+    ],
+)
+def test_terms_are_found_in_scripts_without_spaces(term: str, text: str, found: int) -> None:
+    findings = check(text, Voice(banned_terms=(term,)))
+    assert [finding.found for finding in findings if finding.rule == "banned_term"] == [term] * found
+
+
 def test_spellings_of_the_other_variant_are_reported() -> None:
     text = "The colour of the center is organised. COLOR, Colour, program, license, story."
     assert rules(text, Voice(spelling="en-US")) == [

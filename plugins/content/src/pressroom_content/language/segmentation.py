@@ -59,9 +59,11 @@ _COMPLEX: Final = re.compile(
 """Scripts with vowel signs that are not letters, and scripts without spaces between words. ICU's rules and
 dictionaries find their words (Unicode Standard Annex 29)."""
 
-_UNSPACED: Final = re.compile(
+UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
+"""A character of a script without spaces between words."""
+
 _JOINTS: Final = re.compile(r"[-‐‑/]")  # noqa: RUF001
 _MAX_WORD_LENGTH: Final = 100
 """Maximum length of a word that is split into parts."""
@@ -124,7 +126,7 @@ def lowered(words: list[str], language: str = "") -> list[str]:
 
 def is_unspaced(text: str) -> bool:
     """Return whether a text contains a script without spaces between words."""
-    return not text.isascii() and _UNSPACED.search(text) is not None
+    return not text.isascii() and UNSPACED.search(text) is not None
 
 
 def word_parts(word: str, elisions: Collection[str] = ()) -> list[str]:

@@ -10,19 +10,21 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Final, Literal
 
-from icu4py.breakers import SentenceBreaker
+from icu4py.breakers import SentenceBreaker, WordBreaker
 
 from pressroom_content.articles.analysis import plain_text
 from pressroom_content.articles.fields import Draft
 from pressroom_content.contract import VoiceFinding, VoiceRule
-from pressroom_content.language import count_words, words_of
+from pressroom_content.language import count_words, is_unspaced, words_of
+from pressroom_content.language.segmentation import UNSPACED
 from pressroom_content.text_index.corpus import language_of
 from pressroom_content.voice.store import Voice, reading_ease
 
-_TOKEN = re.compile(r"\w+|[^\w\s]")
+_TOKEN = re.compile(rf"{UNSPACED.pattern}|(?:(?!{UNSPACED.pattern})\w)+|[^\w\s]")
 _MAX_TOKENS: Final = 100
 """Maximum number of tokens in a term, which limits the work for each word of a text."""
 
@@ -58,9 +60,10 @@ class Terms:
         If several start at the same position, the longest is found; matches do not overlap.
         """
         tokens = list(_tokens(text))
+        boundaries = _unspaced_boundaries(text)
         done = 0
         for number, (_, start, _, _) in enumerate(tokens):
-            if start < done or (start and _is_word_character(text[start - 1])):
+            if start < done or (_is_word_character(text[start - 1 : start]) and start not in boundaries):
                 continue
             node, end, value = self._root, 0, ""
             for at in range(number, min(number + _MAX_TOKENS, len(tokens))):
@@ -69,7 +72,7 @@ class Terms:
                 if following is None:
                     break
                 node = following
-                if node.value is not None and not _is_word_character(text[stop : stop + 1]):
+                if node.value is not None and (not _is_word_character(text[stop : stop + 1]) or stop in boundaries):
                     end, value = stop, node.value
             if end:
                 yield start, text[start:end], value
@@ -82,6 +85,14 @@ def _tokens(text: str) -> Iterator[tuple[str, int, int, bool]]:
     for match in _TOKEN.finditer(text):
         yield match[0].lower(), match.start(), match.end(), match.start() > end
         end = match.end()
+
+
+def _unspaced_boundaries(text: str) -> frozenset[int]:
+    """Return the positions between two words at which a script without spaces between words begins or ends a word."""
+    if not is_unspaced(text):
+        return frozenset()
+    ends = list(accumulate(map(len, WordBreaker(text, "en"))))
+    return frozenset(end for end in ends if is_unspaced(text[end - 1 : end + 1]))
 
 
 def _is_word_character(character: str) -> bool:
