@@ -65,6 +65,18 @@ def test_an_article_is_checked(ada: Client, eve: Client, website: str) -> None:
             ada.host.run(checker.voice_findings(subject, site, content_id=content_id, body="x"))
 
 
+def test_code_and_urls_are_not_checked(ada: Client, website: str) -> None:
+    voice = {"banned_terms": ["world"], "glossary": {"GitHub": ""}, "spelling": "en-GB"}
+    ada.data("set_brand_voice", website_id=website, **voice)
+    body = "Run `world --color`, see https://github.com/world.\n\n```css\na {\n\n  color: red;\n}\n```\n\nA world."
+    checker = content_services(contexts(ada)["search_performance"]).text_checks
+    review = ada.host.run(checker.voice_findings(ada.user_id, website, title="Tea", body=body))
+    plain = ada.data("create_content", title="Tea", body=body)["content_id"]
+    lines = ada.data("get_content", content_id=plain, format="text")["body"].splitlines()
+    [finding] = review.findings
+    assert (finding.found, lines[finding.line - 3]) == ("world", "A world.")
+
+
 def test_an_article_is_checked_against_the_voice_of_its_website(ada: Client, website: str) -> None:
     ada.data("set_brand_voice", website_id=website, banned_terms=["leverage"])
     checker = content_services(contexts(ada)["search_performance"]).text_checks

@@ -118,9 +118,9 @@ async def _scoring(plugin: PluginContext[ContentConfig], scorer: ArticleScorer, 
         return None
 
 
-def plain_text(article: Article | Draft) -> str:
-    """Return the body of an article as plain text. Raises `InvalidInput`."""
-    return text_of(render(article.body, article.body_format).html)
+def plain_text(article: Article | Draft, *, with_code: bool = True) -> str:
+    """Return the body of an article as plain text; without code, as `text_of` does. Raises `InvalidInput`."""
+    return text_of(render(article.body, article.body_format).html, with_code=with_code)
 
 
 @dataclass(frozen=True, slots=True)

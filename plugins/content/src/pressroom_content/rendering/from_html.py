@@ -252,29 +252,37 @@ _INLINE: Final = frozenset(
 _BLANKS = re.compile(r"[ \t\r\f\n]+")
 
 
-def text_of(html: str) -> str:
+_CODE: Final = frozenset({"code", "kbd", "pre", "samp"})
+_LINE_OF_CODE = re.compile(r"\S(?:[^\n]*\S)?")
+
+
+def text_of(html: str, *, with_code: bool = True) -> str:
     """Return the text of HTML: an empty line between blocks, line breaks kept, other white space collapsed.
+
+    Without code, an ellipsis replaces each line of it.
 
     Raises:
         InvalidInput: it has too many tags, or too many of them are open at once.
     """
     check_html(html)
     body = LexborHTMLParser(html).body
-    return "" if body is None else text_of_node(body)
+    return "" if body is None else text_of_node(body, with_code=with_code)
 
 
-def text_of_node(node: LexborNode) -> str:
+def text_of_node(node: LexborNode, *, with_code: bool = True) -> str:
     """Return the text of an element; see `text_of`."""
     parts: list[str] = []
-    stack: list[tuple[LexborNode | str, bool]] = [(node, False)]
+    stack: list[tuple[LexborNode | str, bool, bool]] = [(node, False, False)]
     while stack:
-        item, preformatted = stack.pop()
+        item, preformatted, in_code = stack.pop()
         if isinstance(item, str):
             parts.append(item)
             continue
         tag = item.tag or ""
         if tag == "-text":
             text = item.text_content or ""
+            if in_code and not with_code:
+                text = _LINE_OF_CODE.sub("…", text)
             after_break = not preformatted and parts and parts[-1].endswith("\n")
             collapsed = text if preformatted else _BLANKS.sub(" ", text)
             parts.append(collapsed.lstrip(" ") if after_break else collapsed)
@@ -284,9 +292,9 @@ def text_of_node(node: LexborNode) -> str:
             block = tag not in _INLINE
             if block:
                 parts.append("\n\n")
-                stack.append(("\n\n", False))
-            in_pre = preformatted or tag == "pre"
-            stack += [(child, in_pre) for child in reversed(list(item.iter(include_text=True)))]
+                stack.append(("\n\n", False, False))
+            in_pre, in_code = preformatted or tag == "pre", in_code or tag in _CODE
+            stack += [(child, in_pre, in_code) for child in reversed(list(item.iter(include_text=True)))]
     return "\n".join(_lines("".join(parts)))
 
 

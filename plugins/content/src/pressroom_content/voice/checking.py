@@ -111,11 +111,16 @@ _MIN_WORDS: Final = 50
 
 _AROUND: Final = 30
 _WORD = re.compile(r"[^\W\d_]+")
+_URL = re.compile(r"https?://\S*[^\s.,;:!?)\]'\"]")
 
 
 def check_draft(draft: Draft, voice: Voice) -> list[VoiceFinding]:
-    """Return the findings of `check` for the title and text of an article. Raises `InvalidInput`."""
-    return check(f"{draft.title}\n\n{plain_text(draft)}".strip(), voice, draft.language)
+    """Return the findings of `check` for the title and text of an article, without code and URLs.
+
+    Raises `InvalidInput`.
+    """
+    text = _URL.sub("…", plain_text(draft, with_code=False))
+    return check(f"{draft.title}\n\n{text}".strip(), voice, draft.language)
 
 
 def check(text: str, voice: Voice, language: str = "") -> list[VoiceFinding]:
