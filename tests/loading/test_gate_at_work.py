@@ -22,6 +22,8 @@ FAULTS: Final = ("hang", "stubborn", "panic", "exit", "close", "interrupt", "can
 
 SOURCE: Final = '''
 import asyncio
+
+from pydantic import field_validator
 from datetime import UTC, datetime
 
 class Panic(BaseException): ...
@@ -100,7 +102,7 @@ async def victim(params: FaultParams, call: Call) -> Nothing:
     return Nothing(fault=params.fault)
 
 @hookimpl
-def pressroom_mcp_tools(): return [victim, liar, large]
+def pressroom_mcp_tools(): return [victim, liar, large, careless]
 
 async def authenticate(credentials):
     await fault(credentials.headers.get("x-fault", ""))
@@ -180,6 +182,24 @@ async def hosts():
 
 @hookimpl
 def pressroom_virtual_hosts(): return [VirtualHosts("own", hosts, page)]
+
+class CarelessParams(Params):
+    fault: str = Field(default="", description="Where it fails.")
+
+    @field_validator("fault")
+    @classmethod
+    def check(cls, value):
+        raise_it(value.removeprefix("validator "))
+        return value
+
+def counts(params):
+    raise_it(params.fault.removeprefix("counts "))
+    return True
+
+@mcp_tool(title="Fail early", quota="careless", counts=counts)
+async def careless(params: CarelessParams, call: Call) -> Nothing:
+    """Fails before it runs."""
+    return Nothing(fault=params.fault)
 
 class SizeParams(Params):
     text: int = Field(default=0, description="MiB of text.")
@@ -596,6 +616,17 @@ def test_a_refusal_without_a_text_is_named_and_gets_one(faulty: Faulty, name: st
     assert block["text"] == "victim refused this call without giving a reason."
     assert faulty.failures("tool") == before + 1
     assert faulty.host.host.compiled.gate.latest["own"].error == f"raised {kind} without a message that can be sent"
+
+
+@pytest.mark.parametrize("where", ["validator", "counts"])
+@pytest.mark.parametrize("name", ["panic", "exit", "interrupt"])
+def test_code_of_a_tool_that_fails_before_the_run_is_named(faulty: Faulty, where: str, name: str) -> None:
+    before = faulty.failures("tool")
+    with pytest.raises(ToolFailed, match="internal_error"):
+        faulty.host.call_tool("careless", {"fault": f"{where} {name}"})
+    assert faulty.failures("tool") == before + 1
+    assert _WORDS[name] in faulty.host.host.compiled.gate.latest["own"].error
+    faulty.works()
 
 
 def test_a_refusal_that_is_too_long_is_cut(faulty: Faulty) -> None:

@@ -12,6 +12,8 @@ import structlog
 
 from pressroom.catalog.tool import PlanTool
 from pressroom.errors import CallError, ClientLeft, InternalError
+from pressroom.gate import PluginCall
+from pressroom.gate.failures import one_line, raised_in
 from pressroom.pipeline.context import (
     CallContext,
     CallRequest,
@@ -91,6 +93,7 @@ class Pipeline:
     """
 
     def __init__(self, services: Services) -> None:
+        self._gate = services.gate
         self._single_flight = services.single_flight
         admit, authenticate, self._observe = Admit(services), Authenticate(services), Observe(services)
         self.admit, self.identify = admit.anonymous, authenticate.identify
@@ -155,10 +158,22 @@ class Pipeline:
             error = refusal
         except GeneratorExit:
             raise
-        except BaseException:  # a plugin can raise anything, such as a panic of native code
-            log.exception("a call failed", **_about(call))
+        except BaseException as failure:  # a plugin can raise anything, such as a panic of native code
+            plugin = self._count(call, failure)
+            log.exception("a call failed", **_about(call), **({"plugin": plugin} if plugin else {}))
             error = InternalError("internal error; quote the request ID to the operator")
         return await self._conclude(call, error)
+
+    def _count(self, call: CallContext, failure: BaseException) -> str:
+        """Count an exception for the plugin whose code raised it, such as a validator, and return the plugin's ID.
+
+        Return an empty text if it is the server's own.
+        """
+        plugins = [self._gate.code.plugin_of(frame) for frame in raised_in(failure)]
+        plugin = next(filter(None, reversed(plugins)), "")
+        if plugin:
+            self._gate.count(PluginCall(plugin, "tool", call.request.tool_name), "failed", one_line(failure))
+        return plugin
 
     async def run_internally(
         self,
