@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import structlog
@@ -15,11 +15,14 @@ from pressroom.errors import CallError, NotFound
 from pressroom.jobs.attempt import INTERNAL_FAILURE
 from pressroom.jobs.queue import JobQueue
 from pressroom.jobs.store import JobStore, LeasedJob
-from pressroom.sdk import Job, JobRun, Pause
+from pressroom.sdk import Job, JobRun, Pause, Reschedule
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobRow
 from sqlalchemy import func, select, update
 from support.job_queues import QUICK, eventually, reached, running
+
+NEVER: Final = datetime.max.replace(tzinfo=timezone(timedelta(hours=-5)))
+"""A moment that has no date in UTC."""
 
 
 async def double(run: JobRun) -> Mapping[str, Any]:
@@ -111,6 +114,7 @@ async def test_a_key_creates_one_job_per_account_and_kind(database: SqlDatabase)
         ({"kind": "double", "payload": {}, "key": "k" * 201}, ValueError),
         ({"kind": "double", "payload": {}, "subject": "u\0"}, ValueError),
         ({"kind": "double", "payload": {}, "run_at": datetime(2026, 1, 1)}, ValueError),  # noqa: DTZ001
+        ({"kind": "double", "payload": {}, "run_at": NEVER}, ValueError),
     ],
 )
 async def test_an_invalid_job_is_refused(
@@ -163,11 +167,20 @@ async def test_a_failing_job_is_retried_until_its_attempts_are_used_up(database:
 
 async def test_a_call_error_is_the_jobs_message(database: SqlDatabase) -> None:
     async def refuse(_run: JobRun) -> None:
-        raise CallError("The site answered 404.")
+        raise CallError("The site \ud800 answered\0 404.")
 
     async with running(database, Job("refuse", refuse, attempts=1)) as queue:
         status = await reached(queue, await queue.enqueue("refuse", {}), "failed")
-    assert status.message == "The site answered 404."
+    assert status.message == "The site ? answered 404."
+
+
+async def test_a_time_that_cannot_be_stored_fails_its_job_and_holds_up_no_other(database: SqlDatabase) -> None:
+    async def postpone(_run: JobRun) -> Reschedule:
+        return Reschedule(NEVER)
+
+    async with running(database, Job("postpone", postpone, attempts=1), Job("double", double)) as queue:
+        await reached(queue, await queue.enqueue("postpone", {}), "failed")
+        await reached(queue, await queue.enqueue("double", {"number": 1}), "succeeded")
 
 
 @pytest.mark.parametrize("result", [["no", "object"], {"number": float("inf")}, {"what": object()}])

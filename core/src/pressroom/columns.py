@@ -35,6 +35,20 @@ def as_id(text: str) -> str:
     return text if len(text) <= MAX_ID_LENGTH and text.isascii() and text.isprintable() else ""
 
 
+def in_utc(moment: datetime) -> datetime:
+    """Return a point in time in UTC.
+
+    Raises:
+        ValueError: it has no time zone, or is not between the years 1 and 9999 in UTC.
+    """
+    if moment.tzinfo is None:
+        raise ValueError("a moment needs a time zone")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{moment} is not between the years 1 and 9999 in UTC") from None
+
+
 class Timestamp(TypeDecorator[datetime]):
     """A point in time, stored as whole microseconds since 1970 in UTC.
 
@@ -45,13 +59,11 @@ class Timestamp(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
-        """Return the microseconds since 1970. Raises `ValueError` for a naive `datetime`."""
+        """Return the microseconds since 1970. Raises `ValueError` for a naive `datetime`, or one without a UTC date."""
         del dialect
         if value is None:
             return None
-        if value.tzinfo is None:
-            raise ValueError("a moment needs a time zone")
-        delta = value - _EPOCH
+        delta = in_utc(value) - _EPOCH
         return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:

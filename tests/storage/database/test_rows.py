@@ -75,6 +75,10 @@ async def test_a_timestamp_of_a_plugin_is_the_same_on_every_database(database: S
     with pytest.raises(StatementError, match="a moment needs a time zone"):
         async with database.reading() as session:
             await session.scalar(select(literal(datetime(2026, 1, 1), Timestamp())))  # noqa: DTZ001
+    outside = datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-9)))
+    with pytest.raises(StatementError, match="is not between the years 1 and 9999 in UTC"):
+        async with database.reading() as session:
+            await session.scalar(select(literal(outside, Timestamp())))
 
 
 @pytest.mark.parametrize("position", [0, 510, 599])

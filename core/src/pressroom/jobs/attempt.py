@@ -199,5 +199,5 @@ class _TookTooLong(Exception):
 
 
 def _shortened(message: str) -> str:
-    # PostgreSQL does not allow NUL in text.
-    return message.replace("\0", "")[:_MAX_MESSAGE_LENGTH]
+    # PostgreSQL does not allow NUL in text, and no database surrogates.
+    return message.replace("\0", "").encode(errors="replace").decode()[:_MAX_MESSAGE_LENGTH]

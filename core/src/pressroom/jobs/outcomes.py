@@ -30,6 +30,9 @@ def checked_outcome(returned: Any) -> JobOutcome:
         at: Any = returned.at  # Python does not check the types that a plugin passes
         if not isinstance(at, datetime) or at.tzinfo is None:
             raise ValueError(f"Reschedule.at must be a datetime with a time zone, not {shown(at)}")
+        from pressroom.columns import in_utc  # noqa: PLC0415 - SQLAlchemy, which a host with jobs has loaded
+
+        in_utc(at)
         return returned if returned.payload is None else Reschedule(returned.at, _json_object(returned.payload))
     return {} if returned is None else _json_object(returned)
 

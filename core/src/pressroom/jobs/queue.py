@@ -15,6 +15,7 @@ import structlog
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom.columns import in_utc
 from pressroom.config.models import JobsSettings
 from pressroom.errors import BackendError
 from pressroom.jobs.attempt import Attempt
@@ -273,5 +274,8 @@ def _check(payload: Mapping[str, Any], subject: str, key: str, run_at: datetime 
     for name, text, max_length in (("subject", subject, MAX_SUBJECT_LENGTH), ("key", key, MAX_KEY_LENGTH)):
         if len(text) > max_length or "\0" in text:
             raise ValueError(f"{name} has at most {max_length} characters, and no NUL (got {len(text)})")
-    if run_at is not None and run_at.tzinfo is None:
-        raise ValueError("run_at needs a time zone")
+    if run_at is not None:
+        try:
+            in_utc(run_at)
+        except ValueError as error:
+            raise ValueError(f"run_at: {error}") from None
