@@ -114,6 +114,14 @@ def test_another_accent_leads_to_another_file() -> None:
     assert other.site.asset("pages.js").etag == PAGES.site.asset("pages.js").etag
 
 
+@pytest.mark.parametrize("name", ["pressroom.css", "icons.css", "editor.css", "studio.css", "account.css"])
+def test_style_sheets_are_served_without_their_comments(name: str) -> None:
+    asset = PAGES.site.asset(name)
+    assert asset is not None
+    assert b"/*" not in asset.content
+    assert asset.content.count(b"{") == asset.content.count(b"}") > 10
+
+
 @pytest.mark.parametrize("name", ["", "nope.css", "../render.py", "..%2frender.py", "/etc/passwd", "pressroom.css/"])
 def test_other_files_are_not_found(name: str) -> None:
     with pytest.raises(NotFound):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -129,6 +130,8 @@ def brand_icon(branding: Branding) -> str:
     )
 
 
+_CSS_COMMENT: Final = re.compile(r"/\*.*?\*/\n*", re.DOTALL)
+
 OWN_CSS: Final = "own.css"
 """The name of the operator's style sheet."""
 
@@ -136,22 +139,25 @@ OWN_CSS: Final = "own.css"
 def load_assets(branding: Branding, font_css: str, replaced: TemplateFolder) -> Mapping[str, Asset]:
     """Return all static files by name.
 
-    `font_css` contains the `@font-face` rules of the pages. `replaced` provides the operator's own files, which cannot
-    replace those of the server.
+    Style sheets are served without their comments. `font_css` contains the `@font-face` rules of the pages. `replaced`
+    provides the operator's own files, which cannot replace those of the server.
     """
     static = files(__package__).joinpath("static")
 
     def text(*names: str) -> str:
         return "".join(static.joinpath(name).read_text("utf-8") for name in names)
 
+    def styles(*names: str) -> str:
+        return _CSS_COMMENT.sub("", text(*names))
+
     css, script = "text/css; charset=utf-8", "text/javascript; charset=utf-8"
     operator_css = {OWN_CSS: _asset(replaced.stylesheet, css)} if replaced.stylesheet else {}
     host = {
-        "pressroom.css": _asset(font_css + text("pressroom.css") + brand_css(branding), css),
-        "icons.css": _asset(text("icons.css"), css),
-        "account.css": _asset(text("account.css", "charts.css", "writing.css"), css),
-        "studio.css": _asset(text("studio.css"), css),
-        "editor.css": _asset(text("editor.css"), css),
+        "pressroom.css": _asset(font_css + styles("pressroom.css") + brand_css(branding), css),
+        "icons.css": _asset(styles("icons.css"), css),
+        "account.css": _asset(styles("account.css", "charts.css", "writing.css"), css),
+        "studio.css": _asset(styles("studio.css"), css),
+        "editor.css": _asset(styles("editor.css"), css),
         "pages.js": _asset(text("shared.js", "fields.js", "editor.js", "studio.js", "pages.js"), script),
         "in_place.js": _asset(text("in_place.js"), script),
         "uploads.js": _asset(text("uploads.js"), script),
