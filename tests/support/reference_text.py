@@ -361,7 +361,7 @@ def _skip_signatures(text: str) -> str:
 
 def error_codes() -> str:
     """Return the table of error codes with their statuses."""
-    kinds = {kind.code: kind for kind in _kinds(CallError)}
+    kinds = {kind.code: kind for kind in _kinds(CallError) if kind.__module__ == CallError.__module__}
     rows = [
         f"| `{code}` | {status} | {cell((inspect.getdoc(kinds[code]) or '').partition(chr(10))[0])} |"
         for code, status in STATUS.items()

@@ -78,7 +78,7 @@ def test_a_refused_file_leaves_the_link_usable(ada: ToolClient) -> None:
     link = ada.data("create_upload_url", content_type="image/jpeg")["upload_url"]
     for content, problem in (
         (image_bytes()[:900], "damaged"),
-        (image_bytes(9, 9, "PNG"), "that is a PNG file, but this link takes only JPEG (image/jpeg)"),
+        (image_bytes(9, 9, "PNG"), "That is a PNG file, but this link takes only JPEG (image/jpeg)."),
         (b"no", "not a JPEG"),
     ):
         refused = httpx.put(link, content=content)
