@@ -114,6 +114,25 @@ async def test_posts_of_built_in_sites_are_found_by_their_terms_after_the_upgrad
         assert await session.scalar(text("SELECT kind FROM content_builtin_posts")) == "post"
 
 
+async def test_tags_of_built_in_sites_for_languages_have_their_own_lists_after_the_upgrade(
+    empty_database: SqlDatabase,
+) -> None:
+    migrator = Migrator(empty_database, [PLUGIN])
+    await migrator.migrate()
+    await downgrade(empty_database, *PLUGIN, "0012")
+    term = """
+        INSERT INTO content_builtin_terms (post_id, kind, slug, website_id, name) VALUES ('b_1', 'tag', 'c', 'w_1', 'C')
+    """
+    async with empty_database.writing() as session:
+        await session.execute(text(WEBSITE), {"id": "w_1", "platform": "builtin"})
+        await session.execute(text(POST.replace('"Müll", "müll"', '"C", "C++", "C#"').replace("Ada Lovelace", "")))
+        await session.execute(text(term))
+    await migrator.migrate()
+    async with empty_database.reading() as session:
+        terms = await session.execute(text("SELECT slug, name FROM content_builtin_terms ORDER BY slug"))
+        assert [tuple(row) for row in terms] == [("c", "C"), ("cpp", "C++"), ("csharp", "C#")]
+
+
 async def test_turkish_words_are_found_after_the_upgrade(empty_database: SqlDatabase) -> None:
     migrator = Migrator(empty_database, [PLUGIN])
     await migrator.migrate()

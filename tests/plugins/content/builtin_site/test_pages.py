@@ -54,6 +54,16 @@ def site(host: RunningHost, ada: Client) -> Site:
     return Site(host, ada, "Ada writes", description="Notes on engines.", language="en-GB")
 
 
+def test_tags_for_programming_languages_have_their_own_lists(site: Site, ada: Client) -> None:
+    site.publish("Pointers", tags=("C++", "日本"))
+    site.publish("Records", tags=("C#",))
+    assert "Records" not in site.get("/tags/cpp").text
+    assert text_of(LexborHTMLParser(site.get("/tags/csharp").text), "h1") == "C#"
+    terms = ada.data("list_site_taxonomies", website_id=site.id, kind="tag")["items"]
+    assert len(terms) == 3
+    assert all(site.get(f"/tags/{term['slug']}").status_code == 200 for term in terms)
+
+
 def test_a_post_has_complete_metadata(site: Site) -> None:
     publication = site.publish(
         "Café notes", "Some **words**.", author="Ada Lovelace", tags=("engines",), excerpt="In short."

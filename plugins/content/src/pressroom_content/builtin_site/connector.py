@@ -12,14 +12,13 @@ from urllib.parse import urlsplit
 import structlog
 from pressroom.columns import new_id
 from pressroom.sdk import BackendError, CallError, Fetcher, PluginContext
-from slugify import slugify
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.builtin_site import store
 from pressroom_content.builtin_site.files import SiteFiles, make_variants, names_in, names_of
-from pressroom_content.builtin_site.post_lists import store_terms
+from pressroom_content.builtin_site.post_lists import store_terms, term_slug
 from pressroom_content.builtin_site.post_rows import fill, is_past, remote_post, slug_of_post, state_of, term_names
 from pressroom_content.builtin_site.store import is_live, may_lead_to
 from pressroom_content.builtin_site.tables import BuiltinPostRow, BuiltinRedirectRow
@@ -125,7 +124,7 @@ class _BuiltinSite:
                 for name in term_names(fields, kind):
                     counts[name] = counts.get(name, 0) + 1
         names = [name for name in sorted(counts, key=str.casefold) if query.casefold() in name.casefold()]
-        return [Term(name, name, slugify(name), counts[name]) for name in names[:limit]]
+        return [Term(name, name, term_slug(name), counts[name]) for name in names[:limit]]
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:
         """Return the names themselves: terms are created together with their posts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -155,6 +156,15 @@ def slug_of(title: str, longest: int = MAX_GENERATED_LENGTH, language: str = "")
     transliterations = _OF_LANGUAGE.get(language.partition("-")[0].lower(), {})
     letters = unicodedata.normalize("NFC", title)
     return cut(as_slug("".join(transliterations.get(letter.lower()) or _plain(letter) for letter in letters)), longest)
+
+
+_PLUS_PLUS = re.compile(r"(?<=\w)\+\+(?!\w)")
+_SHARP = re.compile(r"(?<=\w)#(?!\w)")
+
+
+def spelled(name: str) -> str:
+    """Return the name of a term with `C++` as `Cpp` and `C#` as `Csharp`: by their letters alone, both would be `C`."""
+    return _PLUS_PLUS.sub("pp", _SHARP.sub("sharp", name))
 
 
 def as_slug(text: str) -> str:

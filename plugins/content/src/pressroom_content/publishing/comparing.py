@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from pressroom.sdk import PluginContext
 
 from pressroom_content.contract import Post, RemoteMedia, RemotePost, work_beside
+from pressroom_content.contract.articles import spelled
 from pressroom_content.contract.site_errors import storable
 
 _WORD = re.compile(r"\w+")
@@ -42,8 +43,6 @@ _IMAGE_TEXTS: Final = frozenset({"featured_alt", "featured_caption"})
 _REPORTED_LATER: Final = (frozenset({"featured"}), _IMAGE_TEXTS)
 """Fields of images that some connectors began to report later than authors."""
 
-_PLUS_PLUS = re.compile(r"(?<=\w)\+\+(?!\w)")
-_SHARP = re.compile(r"(?<=\w)#(?!\w)")
 _PLURALS: Final = ("tags", "categories")
 _MAX_PASSAGES: Final = 2000
 _MAX_SHOWN: Final = 3
@@ -315,7 +314,7 @@ def without_spaces(name: str) -> str:
 
     C++ and C# are spelled as on platforms whose tags have only letters: otherwise, both would be the same as C.
     """
-    return plain(_PLUS_PLUS.sub("pp", _SHARP.sub("sharp", name))).replace(" ", "")
+    return plain(spelled(name)).replace(" ", "")
 
 
 def _count(html: str, tag: str) -> int:
