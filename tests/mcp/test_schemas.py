@@ -49,7 +49,7 @@ def test_serialised_results_match_the_schema(shelter: Shelter) -> None:
 def test_a_file_schema_has_the_members_of_the_host_and_its_own() -> None:
     schema = file_schema(Shelter)
 
-    assert {"id", "url", "expiresAt", "cached", "warnings", "title", "animals"} <= set(schema["properties"])
+    assert {"id", "url", "expiresAt", "cached", "warnings", "title", "Animals"} <= set(schema["properties"])
     assert {"id", "url", "expiresAt", "cached", "title", "when"} <= set(schema["required"])
     assert file_schema(None)["required"] == ["id", "url", "expiresAt", "cached"]
 

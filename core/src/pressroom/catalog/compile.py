@@ -183,7 +183,8 @@ def _with_choices(model: type[Params], choices: tuple[tuple[str, tuple[str, ...]
         accepted: Any = Literal[values]
         if declared.annotation == list[str]:
             accepted = list[accepted]
-        fields[name] = (accepted, Field(default, description=declared.description))
+        names: dict[str, Any] = {"alias": declared.alias, "validation_alias": declared.validation_alias}
+        fields[name] = (accepted, Field(default, description=declared.description, **names))
     return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **fields)
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pressroom.errors import PluginError
 from pressroom.plugins.validating import model_schema
 from pressroom.sdk import Generator, McpTool, Params
+from pressroom.sdk.declaration import sent_fields
 
 RESPONSE_PARAM: Final[dict[str, Any]] = {
     "name": "response",
@@ -65,13 +66,13 @@ def input_schema(params: type[BaseModel]) -> dict[str, Any]:
 
 
 @cache
-def output_schema(result: type[BaseModel], *, by_alias: bool = True) -> dict[str, Any]:
+def output_schema(result: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON Schema of a model's serialised form, self-contained and without titles. Nullability is kept.
 
     Raises:
         PluginError: The model is not serialised as a plain object, so clients could not read it.
     """
-    schema = model_schema(result, "serialization", by_alias=by_alias)
+    schema = model_schema(result, "serialization")
     definitions = schema.pop("$defs", {})
     cleaned: dict[str, Any] = _clean(schema, definitions, keep_null=True)
     if cleaned.get("type") != "object" or _COMPOSITIONS & cleaned.keys():
@@ -81,7 +82,7 @@ def output_schema(result: type[BaseModel], *, by_alias: bool = True) -> dict[str
 
 def file_schema(details: type[BaseModel] | None) -> dict[str, Any]:
     """Return the JSON Schema of a generator's file response: the host's members and the generator's own."""
-    details_schema = output_schema(details, by_alias=False) if details is not None else {}
+    details_schema = output_schema(details) if details is not None else {}
     return {
         "type": "object",
         "properties": {**_FILE_MEMBERS, **details_schema.get("properties", {})},
@@ -142,11 +143,11 @@ def form_parameters(params: type[Params]) -> list[dict[str, Any]]:
     means that omitting the parameter differs from sending its default, which the model only documents.
     """
     schema = input_schema(params)["properties"]
-    records = parameter_list(params)
+    records, fields = parameter_list(params), sent_fields(params)
     for record in records[:-1]:
         name = record["name"]
         record.update(_for_forms(schema[name]))
-        field = params.model_fields.get(name)
+        field = fields.get(name)
         if "default" in record and field is not None and field.default is None:
             record["assumed"] = True
     return records
@@ -223,7 +224,7 @@ def mcp_schema(declaration: Generator | McpTool, params: type[Params]) -> dict[s
     if not isinstance(declaration, Generator) or declaration.mcp is None:
         return schema
     _drop_page_keywords(schema)
-    for name, field in params.model_fields.items():
+    for name, field in sent_fields(params).items():
         if field.default is None:  # The model only documents a default that depends on other parameters.
             schema["properties"][name].pop("default", None)
     for path, description in declaration.mcp.descriptions.items():

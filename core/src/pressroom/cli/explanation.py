@@ -10,6 +10,7 @@ from pressroom.catalog.tool import PlanTool
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.pipeline.chain import STAGES
 from pressroom.sdk import Authorizer, McpTool, Observer
+from pressroom.sdk.declaration import sent_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def _middleware(compiled: LoadedApp, _entry: PlanTool, _plan: str) -> str:
 
 
 def _validate(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:
-    return f"{entry.tool.params.__name__}: {', '.join(entry.tool.params.model_fields)}"
+    return f"{entry.tool.params.__name__}: {', '.join(sent_fields(entry.tool.params))}"
 
 
 def _recall(_compiled: LoadedApp, entry: PlanTool, _plan: str) -> str:

@@ -180,7 +180,7 @@ class _SchemaGenerator(GenerateJsonSchema):
 
 
 @lru_cache(maxsize=2048)
-def _schema(model: type[BaseModel], mode: JsonSchemaMode, by_alias: bool) -> tuple[dict[str, Any], bool]:
+def _schema(model: type[BaseModel], mode: JsonSchemaMode) -> tuple[dict[str, Any], bool]:
     """Return the JSON Schema of a model, and whether it is constant: not if a function of the model takes part in it.
 
     Cached, since generating it takes milliseconds.
@@ -191,22 +191,22 @@ def _schema(model: type[BaseModel], mode: JsonSchemaMode, by_alias: bool) -> tup
         generators.append(_SchemaGenerator(**options))
         return generators[0]
 
-    schema = model.model_json_schema(by_alias=by_alias, schema_generator=generator, mode=mode)  # type: ignore[arg-type] # it is called, no more
+    schema = model.model_json_schema(schema_generator=generator, mode=mode)  # type: ignore[arg-type] # it is called, no more
     # A model with its own `model_json_schema` may not need the generator.
     return schema, bool(generators) and not any(generator.own_functions for generator in generators)
 
 
-def model_schema(model: type[BaseModel], mode: JsonSchemaMode, *, by_alias: bool = True) -> dict[str, Any]:
+def model_schema(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]:
     """Return the current JSON Schema of a model. Functions of a plugin can add contributions of other plugins to it."""
-    schema, fixed = _schema(model, mode, by_alias)
-    return dict(schema) if fixed else model.model_json_schema(by_alias=by_alias, mode=mode)
+    schema, fixed = _schema(model, mode)
+    return dict(schema) if fixed else model.model_json_schema(mode=mode)
 
 
 @lru_cache(maxsize=2048)
 def _schema_problems(model: type[BaseModel], mode: JsonSchemaMode) -> tuple[str, ...]:
     """Return the problems of a model's schema."""
     try:
-        schema, _ = _schema(model, mode, True)
+        schema, _ = _schema(model, mode)
         json.dumps(schema, allow_nan=False)
     except Exception as error:  # noqa: BLE001 - pydantic, or whatever the model adds to its schema
         return (f"{model.__name__} has no JSON Schema, {one_line(error)}",)
@@ -218,7 +218,7 @@ def _schema_problems(model: type[BaseModel], mode: JsonSchemaMode) -> tuple[str,
 
 
 def _unsendable(model: type[BaseModel]) -> Iterator[str]:
-    return unsendable_problems(model, _schema(model, "validation", True)[0])
+    return unsendable_problems(model, _schema(model, "validation")[0])
 
 
 def _refers_to_itself(schema: dict[str, Any]) -> bool:

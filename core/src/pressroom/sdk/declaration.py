@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AliasChoices, AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.fields import FieldInfo
 
 ExecutorName = Literal["async", "thread", "process"]
 """The executor of a tool: the event loop, a worker thread, or a worker process.
@@ -42,6 +43,20 @@ def mcp_name_problems(name: str) -> list[str]:
     if name in HOST_TOOL_NAMES:
         return [f"name {name!r} is reserved for the host; choose another one"]
     return [] if MCP_TOOL_NAME.fullmatch(name) else [f"name {name!r} must match [A-Za-z0-9_-]{{1,64}}"]
+
+
+def sent_fields(params: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the fields of a model by the names that clients send: the alias of a field, if it has one."""
+    return {_sent_name(name, field): field for name, field in params.model_fields.items()}
+
+
+def _sent_name(name: str, field: FieldInfo) -> str:
+    alias = field.validation_alias  # pydantic sets it for `alias` and alias generators too
+    if isinstance(alias, AliasChoices):
+        alias = alias.choices[0]
+    if isinstance(alias, AliasPath):
+        alias = str(alias.path[0])
+    return alias or name
 
 
 def params_problems(params: Any) -> list[str]:

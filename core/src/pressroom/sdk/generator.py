@@ -21,6 +21,7 @@ from pressroom.sdk.declaration import (
     mcp_name_problems,
     params_problems,
     run_problems,
+    sent_fields,
     toolset_problems,
 )
 from pressroom.sdk.page import Page, Preview, form_problems
@@ -206,7 +207,7 @@ class Generator:
         if not self.produces:
             problems.append("produces must name at least one media type")
         problems += media_type_problems(self.produces, self.extensions)
-        if is_model(self.params, Params) and "response" in self.params.model_fields:
+        if is_model(self.params, Params) and "response" in sent_fields(self.params):
             problems.append("params: 'response' is the host's own parameter; choose another name")
         if self.cache_discount != 0 and not 0.01 <= self.cache_discount <= 1:
             problems.append(f"cache_discount must be 0, or between 0.01 and 1 (got {self.cache_discount})")
@@ -216,7 +217,7 @@ class Generator:
 
     def _details_problems(self) -> list[str]:
         fields = self.details.model_fields if self.details else {}
-        names = dict.fromkeys([*fields, *(field.serialization_alias for field in fields.values())])
+        names = [field.serialization_alias or name for name, field in fields.items()]
         return [
             f"details: {name!r} is a field of every response; choose another name"
             for name in names
@@ -227,7 +228,7 @@ class Generator:
         """Return the problems with the parameters that `mcp` lists; members of objects are checked with the schema."""
         if self.mcp is None or not is_model(self.params, Params):
             return []
-        fields = self.params.model_fields
+        fields = sent_fields(self.params)
         mentioned = dict.fromkeys([*self.mcp.descriptions, *self.mcp.hide])
         return [f"{path!r} is not a parameter" for path in mentioned if path.partition(".")[0] not in fields] + [
             f"hide: {path!r} is required" for path in self.mcp.hide if path in fields and fields[path].is_required()
@@ -239,7 +240,8 @@ class Generator:
         if page.sample is not None and (self.details is None or not isinstance(page.sample, self.details)):
             problems.append("page: sample must be an instance of details")
         problems += form_problems(page, self.params if is_model(self.params, Params) else None)
-        members = {"id", "url", "expiresAt", *(self.details.model_fields if self.details else ())}
+        fields = self.details.model_fields if self.details else {}
+        members = {"id", "url", "expiresAt", *(field.serialization_alias or name for name, field in fields.items())}
         for snippet in page.snippets:
             unknown = ", ".join(name for name in snippet.names if name not in members)
             if unknown:

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from pressroom.sdk.declaration import Params
+from pressroom.sdk.declaration import Params, sent_fields
 
 MAX_MODES: Final = 4
 MAX_CASES: Final = 10
@@ -140,7 +140,7 @@ def form_problems(page: Page, params: type[Params] | None) -> list[str]:
 def _mode_problems(page: Page, params: type[Params] | None) -> Iterator[str]:
     if len(page.modes) > MAX_MODES or len(page.modes) == 1:
         yield f"there must be 2 to {MAX_MODES} modes, or none (got {len(page.modes)})"
-    fields = params.model_fields if params is not None else {}
+    fields = sent_fields(params) if params is not None else {}
     divided = [name for mode in page.modes for name in mode.params]
     for name in dict.fromkeys(divided):
         if name not in fields:
@@ -181,8 +181,8 @@ def _field_problems(page: Page, params: type[Params] | None) -> Iterator[str]:
 
 def _paths(params: type[Params]) -> Iterator[tuple[str, FieldInfo]]:
     """Yield all valid paths with their fields: parameters, and the members of parameters that are objects."""
-    for name, info in params.model_fields.items():
+    for name, info in sent_fields(params).items():
         yield name, info
         for annotation in (info.annotation, *get_args(info.annotation)):
             if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-                yield from ((f"{name}.{member}", inner) for member, inner in annotation.model_fields.items())
+                yield from ((f"{name}.{member}", inner) for member, inner in sent_fields(annotation).items())

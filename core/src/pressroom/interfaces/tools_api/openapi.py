@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pressroom.catalog.compile import GENERATE
 from pressroom.catalog.descriptor import generator_of
-from pressroom.catalog.schema import RESPONSE_SCHEMA, input_schema
+from pressroom.catalog.schema import RESPONSE_SCHEMA, input_schema, output_schema
 from pressroom.catalog.tool import ANONYMOUS, PlanTool
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.http.errors import STATUS
@@ -231,7 +231,7 @@ def _success(entry: PlanTool, brand_key: str) -> dict[str, Any]:
 
 
 def _data_schema(generator: Generator) -> dict[str, Any]:
-    details = input_schema(generator.details) if generator.details else {}
+    details = output_schema(generator.details) if generator.details else {}
     return {
         "type": "object",
         "required": ["id", "url", "expiresAt", "cached", *details.get("properties", {})],

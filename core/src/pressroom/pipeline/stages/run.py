@@ -231,9 +231,9 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         self._report(tool, f"{problem}: return less, or a ResourceLink to a file")
         raise CallError(f"{tool.mcp_name or tool.name} {problem}. Ask for less, if its arguments allow that.")
 
-    def _json(self, model: Any, tool: Tool, *, by_alias: bool | None = True) -> str:
+    def _json(self, model: Any, tool: Tool) -> str:
         try:
-            return str(model.model_dump_json(by_alias=by_alias))
+            return str(model.model_dump_json(by_alias=True))
         except BaseException as error:  # noqa: BLE001 - serialisers can be code of the plugin
             problem = f"returned {type(model).__name__}, which cannot be written as JSON: {one_line(error)}"
         raise self._broken(tool, problem)
@@ -264,9 +264,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
             key=f"{tool.name}/{call.content_id}.{tool.extensions[artifact.media_type]}",
             media_type=artifact.media_type,
             size=len(artifact.content),
-            details=self._json(artifact.details, tool, by_alias=None).encode()
-            if artifact.details is not None
-            else b"{}",
+            details=self._json(artifact.details, tool).encode() if artifact.details is not None else b"{}",
             warnings=artifact.warnings,
             preview=f"{tool.name}/{call.content_id}-preview.{EXTENSIONS[preview[0]]}" if preview else "",
         )

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 import httpx
 
 from pressroom.sdk import Generator
+from pressroom.sdk.declaration import sent_fields
 from pressroom.testing.contracts.records import RecordInHost
 from pressroom.testing.contracts.suite import ContractSuite, expect
 
@@ -89,7 +90,7 @@ async def _editable(subject: Subject) -> None:
         if (text := response.headers.get("x-editable-text")) is None:
             return
         layout = json.loads(text)
-        names = [field.alias or name for name, field in subject.record.params.model_fields.items()]
+        names = sent_fields(subject.record.params)
         expect(layout["param"] in names, f"the parameter {layout['param']!r}; there are {', '.join(names)}")
         in_bounds = 0 <= layout["left"] < layout["imageWidth"] and layout["top"] >= 0 and layout["rows"] > 0
         sizes = [layout[name] for name in ("columns", "columnWidth", "rowHeight", "fontSize")]
@@ -109,8 +110,8 @@ async def _unknown_field(subject: Subject) -> None:
 )
 async def _wrong_types(subject: Subject) -> None:
     for example in subject.record.examples[:1]:
-        for name, field in subject.record.params.model_fields.items():
-            response = await _call(subject, {**example.params, field.alias or name: [{UNKNOWN_FIELD: []}]})
+        for name in sent_fields(subject.record.params):
+            response = await _call(subject, {**example.params, name: [{UNKNOWN_FIELD: []}]})
             expect(response.status_code in (_OK, _REFUSED), f"{shown(response)} for {name}")
 
 
