@@ -85,7 +85,7 @@ def test_a_token_without_an_origin_header_is_accepted(
 def test_a_form_from_before_signing_in_in_another_tab_is_explained(browser: BrowserWithoutScreen, person: User) -> None:
     first_tab = browser.get("/sign-in")
     browser.sign_in(person.email)
-    page = browser.submit(first_tab, "/sign-in", email=person.email, password=PASSWORD)
+    page = browser.submit(first_tab, "/sign-in", email="grace@example.org", password=PASSWORD)
     assert page.status == 403
     assert "signed in, signed out or switched to another account in another tab" in page.text
     assert browser.get("/dashboard").path == "/dashboard"

@@ -106,6 +106,23 @@ def test_a_form_of_another_page_cannot_sign_in_another_account(
     assert host.run(host.host.accounts.sessions.find(before)) is not None
 
 
+def test_signing_in_in_a_second_tab_continues_where_that_tab_was(browser: BrowserWithoutScreen, person: User) -> None:
+    second_tab = browser.get("/sign-in?return_to=/dashboard/account")
+    browser.sign_in(person.email)
+    session = browser.session_cookie()
+    page = browser.submit(second_tab, "/sign-in", email=person.email.upper(), password=PASSWORD)
+    assert page.path == "/dashboard/account"
+    assert browser.session_cookie() == session
+
+
+def test_signing_out_in_a_second_tab_says_that_the_person_is_signed_out(signed_in: BrowserWithoutScreen) -> None:
+    second_tab = signed_in.get("/dashboard")
+    signed_in.submit(signed_in.get("/dashboard"), "/sign-out")
+    page = signed_in.submit(second_tab, "/sign-out")
+    assert page.path == "/sign-in"
+    assert "You are signed out." in page.text
+
+
 def test_signing_out_ends_the_session_for_good(host: RunningHost, signed_in: BrowserWithoutScreen) -> None:
     token = signed_in.session_cookie()
     page = signed_in.submit(signed_in.get("/dashboard"), "/sign-out")

@@ -93,6 +93,12 @@ _MAX_PATH_LENGTH: Final = 4096
 _MAX_DECODINGS: Final = 5
 _RELOAD_HINT: Final = "go back, reload the page and send the form again"
 
+STALE_FORM: Final = (
+    "this form was opened too long ago, or before you signed in, signed out or switched to another account in another "
+    f"tab: {_RELOAD_HINT}"
+)
+"""Why a form with an outdated CSRF token is refused."""
+
 
 @dataclass(slots=True)
 class _BrowserState:
@@ -223,10 +229,7 @@ class BrowserSessions:
         if not hmac.compare_digest(signature.encode(), expected.encode()):
             if keep_stale and self.comes_from_here(request):
                 raise StaleFormError(fields)
-            raise Forbidden(
-                "this form was opened too long ago, or before you signed in, signed out or switched to another account "
-                "in another tab: " + _RELOAD_HINT
-            )
+            raise Forbidden(STALE_FORM)
         return fields
 
     def comes_from_here(self, request: Request) -> bool:

@@ -18,13 +18,21 @@ from pressroom.config.values import parse_rate
 from pressroom.errors import (
     BackendError,
     CallError,
+    Forbidden,
     InvalidInput,
     NotFound,
     Overloaded,
     RateLimited,
     SignInFailed,
 )
-from pressroom.http.browser_sessions import BrowserSessions, CookieCipher, Fields, return_path
+from pressroom.http.browser_sessions import (
+    STALE_FORM,
+    BrowserSessions,
+    CookieCipher,
+    Fields,
+    StaleFormError,
+    return_path,
+)
 from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
@@ -122,7 +130,10 @@ class SignInPages:
 
     async def submit(self, request: Request) -> HTTPResponse:
         """`POST /sign-in`: check e-mail address and password; the error does not reveal which one was wrong."""
-        fields = self._browser.form(request)
+        try:
+            fields = self._browser.form(request, keep_stale=True)
+        except StaleFormError as stale:
+            return await self._stale(request, stale.fields)
         email, return_to = first(fields, "email"), return_path(first(fields, "return_to"), "")
         try:
             user = await self._sign_in.with_password(
@@ -144,9 +155,18 @@ class SignInPages:
             )
         return await self._enter(request, user, return_to or DASHBOARD)
 
+    async def _stale(self, request: Request, fields: Fields) -> HTTPResponse:
+        """Redirect a person who signed in meanwhile, in another tab of this browser. Raises `Forbidden` for others."""
+        session = await self._browser.session(request)
+        if session is None or session.person.email != first(fields, "email").strip().lower():
+            raise Forbidden(STALE_FORM)
+        return self._frame.redirect(return_path(first(fields, "return_to"), "") or DASHBOARD)
+
     async def sign_out(self, request: Request) -> HTTPResponse:
         """`POST /sign-out`: end the session of this browser."""
-        self._browser.form(request)
+        # After signing out in another tab, there is no session left that the CSRF token could protect.
+        if await self._browser.session(request) is not None:
+            self._browser.form(request)
         response = self._frame.redirect("/sign-in?done=signed-out")
         await self._browser.sign_out(request, response)
         return response
