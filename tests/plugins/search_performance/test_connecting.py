@@ -137,7 +137,9 @@ def test_another_accounts_website_does_not_exist(host: RunningHost, google: Goog
     first, second = new_site(host, google), new_site(host, google)
     with BrowserWithoutScreen(host) as browser:
         Person(second, browser)
-        assert browser.get(f"/dashboard/search/{first.website.id}").status == 404
+        missing = browser.get(f"/dashboard/search/{first.website.id}")
+        assert missing.status == 404
+        assert "That website is no longer connected." in missing.text
 
 
 @pytest.mark.parametrize(

@@ -279,7 +279,9 @@ def test_websites_of_other_accounts_do_not_exist(
     other = host.run(host.host.accounts.users.add(f"eve.{next(_numbers)}@example.com"))
     theirs = add_website(host, other.id)
     write(host, connect(host, other.id, theirs), lively(theirs, 10))
-    assert browser.get(f"{PATH}/{theirs.id}").status == 404
+    missing = browser.get(f"{PATH}/{theirs.id}")
+    assert missing.status == 404
+    assert "That website is no longer connected. Websites lists the connected ones." in missing.text
     assert browser.get(f"{PATH}/{theirs.id}/queries").status == 404
     assert browser.get(f"{PATH}/{website.id}/nonsense").status == 404
     assert theirs.url not in browser.get(PATH).html

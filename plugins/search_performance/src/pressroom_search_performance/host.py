@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from pressroom.sdk import Call, PluginContext
+from pressroom.sdk import Call, HttpRequest, NotFound, PluginContext
 from pressroom_content.contract import SearchSource, Website, content_services, search_sources
 
 from pressroom_search_performance.config import SearchPerformanceConfig
@@ -33,6 +33,14 @@ def content_of(plugin: PluginContext) -> PluginContext:
 async def website_of(call: Call, website_id: str) -> Website:
     """Return one of the caller's websites. Raises `NotFound`."""
     return await content_services(plugin_of(call)).websites.get(call.caller.subject, website_id)
+
+
+async def website_on_page(plugin: PluginContext, request: HttpRequest, website_id: str) -> Website:
+    """Return the website that a page is about. Raises `NotFound` with a message for people."""
+    try:
+        return await content_services(plugin).websites.get(request.subject, website_id)
+    except NotFound:
+        raise NotFound("That website is no longer connected. Websites lists the connected ones.") from None
 
 
 def sources_of(plugin: PluginContext) -> dict[str, SearchSource]:

@@ -22,7 +22,7 @@ from pressroom_search_performance.charts.figures import RANGES, USUAL, Board, Ra
 from pressroom_search_performance.connecting.ownership import owns
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.figures.queries import Dimension, DimensionFigures
-from pressroom_search_performance.host import PAGE, root_of, sources_of
+from pressroom_search_performance.host import PAGE, root_of, sources_of, website_on_page
 from pressroom_search_performance.sources import google
 from pressroom_search_performance.tools.common import Period
 
@@ -153,7 +153,7 @@ class PerformancePages:
 
     async def _board_of(self, request: HttpRequest) -> tuple[Website, Board | None, Sequence[str]]:
         """Return the requested website, its figures or `None`, and the names of its connected sources."""
-        website = await self._websites.get(request.subject, request.path_params["website_id"])
+        website = await website_on_page(self._plugin, request, request.path_params["website_id"])
         connections = self._usable(website, await SourceConnections(self._plugin).of(request.subject, website.id))
         names = list(connections)
         if not names:

@@ -16,7 +16,7 @@ from pressroom_search_performance.connecting.connecting import Offer, can_sign_i
 from pressroom_search_performance.connecting.signing_in import GoogleSignIns
 from pressroom_search_performance.connecting.store import SourceConnection, SourceConnections
 from pressroom_search_performance.figures.fetching import wake
-from pressroom_search_performance.host import CALLBACK, PAGE, root_of
+from pressroom_search_performance.host import CALLBACK, PAGE, root_of, website_on_page
 from pressroom_search_performance.sources import google
 
 _MAX_FIELDS = 40
@@ -69,7 +69,7 @@ class SearchPages:
 
     async def website(self, request: HttpRequest) -> HttpResponse:
         """Show one website, or process a submitted form. Raises `NotFound`."""
-        website = await self._websites.get(request.subject, request.path_params["website_id"])
+        website = await website_on_page(self._plugin, request, request.path_params["website_id"])
         if request.method != "POST":
             return await self._show(request, website)
         typed = _typed(request)
@@ -88,7 +88,7 @@ class SearchPages:
             raise NotFound(f"there is nothing at {request.path}")
         sign_ins = GoogleSignIns(self._plugin)
         sign_in = await sign_ins.take(request.subject, request.session, request.query.get("state", ""))
-        website = await self._websites.get(request.subject, sign_in.website_id)
+        website = await website_on_page(self._plugin, request, sign_in.website_id)
         try:
             await sign_ins.finish(request.subject, request.session, website, sign_in, request.query)
         except InvalidInput as error:
