@@ -387,6 +387,10 @@ async def test_a_server_that_is_gone_is_reported_as_such(page: Page) -> None:
     await page.route("**/api/generate", lambda route: route.abort("connectionrefused"))
     await download(page)
     await expect(page.locator("[data-failure]")).to_contain_text("The server could not be reached.")
+    await page.get_by_label("Text").fill("")
+    await page.get_by_role("button", name="Download").click()
+    await expect(page.locator(".field-error:visible")).to_have_text("Please fill out this field.")
+    await expect(page.locator("[data-failure]")).to_be_hidden()
 
 
 async def test_hostile_responses_stay_text(page: Page, server: PageServer) -> None:

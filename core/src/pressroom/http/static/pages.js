@@ -383,6 +383,7 @@ class Tool {
 
   // Returns the response with the file. If the call fails, shows the error and returns undefined.
   async make(changes = {}, endpoint = this.form.dataset.endpoint) {
+    this.clearFailure();
     if (!this.check()) return undefined;
     let input;
     try {
