@@ -136,6 +136,7 @@ CONTENT = [
     "search_sources",
     "site_connectors",
     "slug_of",
+    "spelled_out",
     "with_query",
     "work_beside",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -130,8 +129,6 @@ def brand_icon(branding: Branding) -> str:
     )
 
 
-_CSS_COMMENT: Final = re.compile(r"/\*.*?\*/\n*", re.DOTALL)
-
 OWN_CSS: Final = "own.css"
 """The name of the operator's style sheet."""
 
@@ -148,7 +145,7 @@ def load_assets(branding: Branding, font_css: str, replaced: TemplateFolder) -> 
         return "".join(static.joinpath(name).read_text("utf-8") for name in names)
 
     def styles(*names: str) -> str:
-        return _CSS_COMMENT.sub("", text(*names))
+        return _without_comments(text(*names))
 
     css, script = "text/css; charset=utf-8", "text/javascript; charset=utf-8"
     operator_css = {OWN_CSS: _asset(replaced.stylesheet, css)} if replaced.stylesheet else {}
@@ -172,6 +169,11 @@ def load_assets(branding: Branding, font_css: str, replaced: TemplateFolder) -> 
         problem = TemplateProblem(f"static/{name}", "the server has a file of this name", "choose another name")
         replaced.problems.append(problem)
     return {**operator_files, **host, **operator_css}
+
+
+def _without_comments(css: str) -> str:
+    first, *others = css.split("/*")
+    return first + "".join(other.partition("*/")[2].lstrip("\n") for other in others)
 
 
 def _asset(text: str | bytes, media_type: str) -> Asset:

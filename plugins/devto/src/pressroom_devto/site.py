@@ -33,6 +33,7 @@ from pressroom_content.contract import (
     Term,
     TermKind,
     field_text,
+    spelled_out,
 )
 
 from pressroom_devto.config import DevtoConfig
@@ -40,8 +41,6 @@ from pressroom_devto.rate_limit import PacedFetcher, Paces
 
 MAX_TAGS: Final = 4
 _MAX_TAG_LENGTH: Final = 30
-_PLUS_PLUS = re.compile(r"(?<=\w)\+\+(?!\w)")
-_SHARP = re.compile(r"(?<=\w)#(?!\w)")
 _MARKER = re.compile(r"<!-- pressroom:([A-Za-z0-9_-]+) -->\n*")
 
 CAPABILITIES: Final = Capabilities(
@@ -96,8 +95,7 @@ def marker_of(markdown: str) -> str:
 
 def tags_of(names: Sequence[str]) -> list[str]:
     """Return the first four tags, reduced to the letters and digits that DEV allows: `cpp` for C++, `csharp` for C#."""
-    spelled = (_PLUS_PLUS.sub("pp", _SHARP.sub("sharp", name)) for name in names)
-    plain = ("".join(filter(str.isalnum, name.lower()))[:_MAX_TAG_LENGTH] for name in spelled)
+    plain = ("".join(filter(str.isalnum, spelled_out(name).lower()))[:_MAX_TAG_LENGTH] for name in names)
     return list(dict.fromkeys(filter(None, plain)))[:MAX_TAGS]
 
 

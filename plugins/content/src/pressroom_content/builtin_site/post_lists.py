@@ -18,7 +18,7 @@ from sqlalchemy.orm import defer
 
 from pressroom_content.builtin_site.store import is_live
 from pressroom_content.builtin_site.tables import BuiltinPostRow, BuiltinTermRow
-from pressroom_content.contract.articles import slug_of, spelled
+from pressroom_content.contract.articles import slug_of, spelled_out
 from pressroom_content.records import Website
 from pressroom_content.tables import ArticleRow, PublicationRow, WordRow
 from pressroom_content.text_index.corpus import counted_stems, language_of, variants_of
@@ -45,7 +45,7 @@ log = structlog.get_logger()
 
 def term_slug(name: str) -> str:
     """Return the URL segment for a tag, a category or an author; empty if the name has no letters."""
-    return slug_of(spelled(name), 200)
+    return slug_of(spelled_out(name), 200)
 
 
 def terms_of(fields: Mapping[str, Any]) -> Iterator[tuple[BlogTermKind, str, str]]:

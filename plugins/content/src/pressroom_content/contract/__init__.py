@@ -21,6 +21,7 @@ from pressroom_content.contract.articles import (
     ArticleSummary,
     BodyFormat,
     slug_of,
+    spelled_out,
 )
 from pressroom_content.contract.basic_site import BasicSite, BlockSite, BodyBlock, BodyCodec, SiteAction, work_beside
 from pressroom_content.contract.connectors import Approved, CredentialField, SiteConnector
@@ -254,6 +255,7 @@ __all__ = [
     "search_sources",
     "site_connectors",
     "slug_of",
+    "spelled_out",
     "with_query",
     "work_beside",
 ]

@@ -162,7 +162,7 @@ _PLUS_PLUS = re.compile(r"(?<=\w)\+\+(?!\w)")
 _SHARP = re.compile(r"(?<=\w)#(?!\w)")
 
 
-def spelled(name: str) -> str:
+def spelled_out(name: str) -> str:
     """Return the name of a term with `C++` as `Cpp` and `C#` as `Csharp`: by their letters alone, both would be `C`."""
     return _PLUS_PLUS.sub("pp", _SHARP.sub("sharp", name))
 

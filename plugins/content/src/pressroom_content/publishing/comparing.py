@@ -18,8 +18,7 @@ from urllib.parse import unquote
 
 from pressroom.sdk import PluginContext
 
-from pressroom_content.contract import Post, RemoteMedia, RemotePost, work_beside
-from pressroom_content.contract.articles import spelled
+from pressroom_content.contract import Post, RemoteMedia, RemotePost, spelled_out, work_beside
 from pressroom_content.contract.site_errors import storable
 
 _WORD = re.compile(r"\w+")
@@ -314,7 +313,7 @@ def without_spaces(name: str) -> str:
 
     C++ and C# are spelled as on platforms whose tags have only letters: otherwise, both would be the same as C.
     """
-    return plain(spelled(name)).replace(" ", "")
+    return plain(spelled_out(name)).replace(" ", "")
 
 
 def _count(html: str, tag: str) -> int:
