@@ -74,6 +74,7 @@ def test_code_and_urls_are_not_checked(ada: Client, website: str) -> None:
     plain = ada.data("create_content", title="Tea", body=body)["content_id"]
     lines = ada.data("get_content", content_id=plain, format="text")["body"].splitlines()
     [finding] = review.findings
+    assert finding.line is not None
     assert (finding.found, lines[finding.line - 3]) == ("world", "A world.")
 
 
