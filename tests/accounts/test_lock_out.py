@@ -46,21 +46,21 @@ def sign_in(browser: BrowserWithoutScreen, email: str, password: str, address: s
 
 
 def test_an_attacker_cannot_lock_the_owner_out(host: RunningHost, ada: str) -> None:
-    with BrowserWithoutScreen(host) as stranger, BrowserWithoutScreen(host) as owner:
-        statuses = [sign_in(stranger, ada, WRONG, "203.0.113.66").status for _ in range(5)]
+    with BrowserWithoutScreen(host) as attacker, BrowserWithoutScreen(host) as owner:
+        statuses = [sign_in(attacker, ada, WRONG, "203.0.113.66").status for _ in range(5)]
         assert statuses == [400, 400, 400, 429, 429]
-        assert sign_in(stranger, ada, PASSWORD, "203.0.113.66").status == 429
+        assert sign_in(attacker, ada, PASSWORD, "203.0.113.66").status == 429
         assert sign_in(owner, ada, PASSWORD, "198.51.100.7").path == "/dashboard"
 
 
 def test_many_ip_addresses_cannot_lock_out_the_owners_known_browser(host: RunningHost, ada: str) -> None:
-    with BrowserWithoutScreen(host) as stranger, BrowserWithoutScreen(host) as owner:
+    with BrowserWithoutScreen(host) as attacker, BrowserWithoutScreen(host) as owner:
         page = sign_in(owner, ada, PASSWORD, "198.51.100.7")
         owner.submit(page, "/sign-out")
         for number in range(8):
-            sign_in(stranger, ada, WRONG, f"203.0.113.{number}")
+            sign_in(attacker, ada, WRONG, f"203.0.113.{number}")
         # Guesses are limited, even from an unknown browser of the owner …
-        assert sign_in(stranger, ada, PASSWORD, "192.0.2.1").status == 429
+        assert sign_in(attacker, ada, PASSWORD, "192.0.2.1").status == 429
         # … but the owner's known browser gets in, even from an IP address that the attacker uses.
         assert sign_in(owner, ada, PASSWORD, "203.0.113.1").path == "/dashboard"
 
@@ -77,9 +77,9 @@ def test_a_browser_known_for_one_account_is_not_known_for_another(host: RunningH
     "cookie", ["", "x", "a.b.c.d.e", "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..AA.AA.AA", "." * 3000]
 )
 def test_a_forged_cookie_does_not_make_a_known_browser(host: RunningHost, ada: str, cookie: str) -> None:
-    with BrowserWithoutScreen(host) as stranger:
-        stranger.client.cookies.set("pressroom_known", cookie, domain="127.0.0.1", path="/")
-        statuses = [sign_in(stranger, ada, WRONG, "203.0.113.66").status for _ in range(4)]
+    with BrowserWithoutScreen(host) as attacker:
+        attacker.client.cookies.set("pressroom_known", cookie, domain="127.0.0.1", path="/")
+        statuses = [sign_in(attacker, ada, WRONG, "203.0.113.66").status for _ in range(4)]
     assert statuses == [400, 400, 400, 429]
 
 
@@ -91,10 +91,10 @@ def test_a_known_browser_has_the_same_guess_limit(host: RunningHost, ada: str) -
 
 
 def test_an_attacker_cannot_prevent_a_password_change(host: RunningHost, ada: str) -> None:
-    with BrowserWithoutScreen(host) as stranger, BrowserWithoutScreen(host) as owner:
+    with BrowserWithoutScreen(host) as attacker, BrowserWithoutScreen(host) as owner:
         sign_in(owner, ada, PASSWORD, "198.51.100.7")
         for number in range(8):
-            sign_in(stranger, ada, WRONG, f"203.0.113.{number}")
+            sign_in(attacker, ada, WRONG, f"203.0.113.{number}")
         page = owner.get("/dashboard/account")
         new = "copper meadow whistle tide"
         confirmation = owner.submit(page, "/dashboard/account", action="password", current=PASSWORD, password=new)

@@ -37,12 +37,12 @@ def left(browser: BrowserWithoutScreen) -> str:
 
 
 def test_forwarding_of_forged_codes_is_limited(host: RunningHost) -> None:
-    with BrowserWithoutScreen(host, BASE) as stranger, BrowserWithoutScreen(host, BASE) as ada:
-        location = left(stranger)
-        cookie = stranger.client.cookies["pressroom_provider"]
+    with BrowserWithoutScreen(host, BASE) as attacker, BrowserWithoutScreen(host, BASE) as ada:
+        location = left(attacker)
+        cookie = attacker.client.cookies["pressroom_provider"]
         state = location.partition("state=")[2].partition("&")[0]
         statuses = [
-            stranger.client.get(
+            attacker.client.get(
                 CALLBACK,
                 params={"code": f"made-up-{number}", "state": state},
                 headers={"Cookie": f"pressroom_provider={cookie}", "X-Forwarded-For": "203.0.113.66"},

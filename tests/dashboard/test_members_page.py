@@ -107,8 +107,8 @@ def test_the_switcher_changes_between_accounts(
     assert "You switched accounts." in returned.text
     assert "Latest calls" in returned.text
     # Knowing an account's ID does not grant access to it.
-    stranger = add_person(host, "stranger@example.org")
-    assert theirs.submit(returned, SWITCH, account=stranger.id).status == 404
+    outsider = add_person(host, "stranger@example.org")
+    assert theirs.submit(returned, SWITCH, account=outsider.id).status == 404
 
 
 def test_problems_of_an_invitation_are_reported_beside_it(signed_in: BrowserWithoutScreen) -> None:
@@ -172,17 +172,17 @@ def test_the_operator_decides_who_may_create_an_account(
     accounts: dict[str, Any], email: str, says: str, tmp_path: Path
 ) -> None:
     config = {"accounts": accounts, "plugins": {"content": {"enabled": False}}}
-    with RunningHost(settings_for_test(config, tmp_path)) as host, BrowserWithoutScreen(host) as stranger:
+    with RunningHost(settings_for_test(config, tmp_path)) as host, BrowserWithoutScreen(host) as anonymous:
         ada = add_person(host)
         path = invite(host, ada, "editor")
-        page = stranger.get(path)
+        page = anonymous.get(path)
         if email:
-            page = stranger.submit(page, f"{path}/account", email=email, name="", password=PASSWORD)
+            page = anonymous.submit(page, f"{path}/account", email=email, name="", password=PASSWORD)
             assert page.status == 400
             assert host.run(host.host.accounts.users.by_email(email)) is None
         else:
             assert not page.tree.css("input[name=password]")
-            assert stranger.post(f"{path}/account", {}).status in (404, 405)
+            assert anonymous.post(f"{path}/account", {}).status in (404, 405)
         assert says.lower() in page.text.lower()
 
 

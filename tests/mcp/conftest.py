@@ -67,6 +67,6 @@ def peer(shared: RunningHost) -> Peer:
 
 
 @pytest.fixture(scope="module")
-def stranger(shared: RunningHost) -> Peer:
+def anonymous(shared: RunningHost) -> Peer:
     """Return a client of the shared host without a credential."""
     return Peer(shared)

@@ -34,26 +34,24 @@ def unauthorized(response: httpx.Response) -> str:
     return str(response.headers.get("www-authenticate", ""))
 
 
-@pytest.mark.parametrize("asked", [INITIALIZE, ("ping",), ("nonsense",)], ids=lambda request: request[0])
-def test_requests_that_need_no_credential(stranger: Peer, asked: tuple[Any, ...]) -> None:
-    assert stranger.post(message(*asked)).status_code == 200
+@pytest.mark.parametrize("call", [INITIALIZE, ("ping",), ("nonsense",)], ids=lambda request: request[0])
+def test_requests_that_need_no_credential(anonymous: Peer, call: tuple[Any, ...]) -> None:
+    assert anonymous.post(message(*call)).status_code == 200
 
 
-@pytest.mark.parametrize("asked", [("tools/list",), CALL, ("tools/call", {})], ids=lambda request: request[0])
+@pytest.mark.parametrize("call", [("tools/list",), CALL, ("tools/call", {})], ids=lambda request: request[0])
 @pytest.mark.parametrize("authorization", ["", "Basic YTpi", "Bearer"])
-def test_requests_that_need_a_credential(shared: RunningHost, asked: tuple[Any, ...], authorization: str) -> None:
+def test_requests_that_need_a_credential(shared: RunningHost, call: tuple[Any, ...], authorization: str) -> None:
     peer = Peer(shared, headers={"authorization": authorization} if authorization else {})
 
     metadata = f"{shared.url}/.well-known/oauth-protected-resource"
-    assert unauthorized(peer.post(message(*asked))) == f'Bearer resource_metadata="{metadata}", scope="mcp"'
+    assert unauthorized(peer.post(message(*call))) == f'Bearer resource_metadata="{metadata}", scope="mcp"'
 
 
 @pytest.mark.parametrize("bearer", ["nonsense", "prk_oat_nonsense", "prk_oat_a.b.c", "a b", "x" * 5000])
-@pytest.mark.parametrize("asked", [INITIALIZE, ("ping",), ("tools/list",), CALL], ids=lambda request: request[0])
-def test_an_invalid_token_is_refused_for_every_request(
-    shared: RunningHost, bearer: str, asked: tuple[Any, ...]
-) -> None:
-    challenge = unauthorized(Peer(shared, headers={"authorization": f"Bearer {bearer}"}).post(message(*asked)))
+@pytest.mark.parametrize("call", [INITIALIZE, ("ping",), ("tools/list",), CALL], ids=lambda request: request[0])
+def test_an_invalid_token_is_refused_for_every_request(shared: RunningHost, bearer: str, call: tuple[Any, ...]) -> None:
+    challenge = unauthorized(Peer(shared, headers={"authorization": f"Bearer {bearer}"}).post(message(*call)))
 
     assert challenge.startswith('Bearer resource_metadata="')
     assert challenge.endswith('scope="mcp", error="invalid_token"')
@@ -135,7 +133,7 @@ class Odd:
     """A bearer authenticator with a configurable outcome, which runs before all others."""
 
     def __init__(self, host: RunningHost, outcome: Exception | Identity) -> None:
-        self.asked = 0
+        self.lookups = 0
         self._outcome = outcome
         authenticate = host.host.pipeline._own[Authenticate]
         assert isinstance(authenticate, Authenticate)
@@ -144,7 +142,7 @@ class Odd:
     async def authenticate(self, credentials: Credentials) -> Identity | None:
         if not credentials.bearer:
             return None
-        self.asked += 1
+        self.lookups += 1
         if isinstance(self._outcome, Exception):
             raise self._outcome
         return self._outcome
@@ -180,9 +178,9 @@ def test_consent_is_requested_once_per_request(start: Start) -> None:
     peer = Peer(host, headers={"authorization": "Bearer any"})
 
     peer.call("count_words", {"text": "a"})
-    assert odd.asked == 1
+    assert odd.lookups == 1
     peer.post([message(*CALL)] * 5)
-    assert odd.asked == 2
+    assert odd.lookups == 2
 
 
 def test_a_plugin_recognises_its_own_credentials(start: Start, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

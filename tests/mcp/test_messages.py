@@ -38,15 +38,15 @@ PING = b'{"jsonrpc":"2.0","id":%b,"method":"ping"}'
     ],
     ids=lambda value: repr(value[:40]),
 )
-def test_an_id_is_returned_unchanged(stranger: Peer, sent: bytes, echoed: bytes) -> None:
-    response = stranger.post(PING % sent)
+def test_an_id_is_returned_unchanged(anonymous: Peer, sent: bytes, echoed: bytes) -> None:
+    response = anonymous.post(PING % sent)
 
     assert (response.status_code, response.content) == (200, b'{"jsonrpc":"2.0","id":%b,"result":{}}' % echoed)
 
 
 @pytest.mark.parametrize("sent", [b"true", b"false", b"[]", b"[1]", b"{}", b'{"id":1}'])
-def test_an_id_of_another_type_is_refused_with_a_null_id(stranger: Peer, sent: bytes) -> None:
-    response = stranger.post(PING % sent)
+def test_an_id_of_another_type_is_refused_with_a_null_id(anonymous: Peer, sent: bytes) -> None:
+    response = anonymous.post(PING % sent)
 
     assert (error(response), response.json()["id"]) == ((200, INVALID), None)
 
@@ -82,14 +82,14 @@ def test_an_id_of_another_type_is_refused_with_a_null_id(stranger: Peer, sent: b
     ],
     ids=repr,
 )
-def test_a_malformed_request_is_reported(stranger: Peer, message: bytes, code: int, echoed: Any) -> None:
-    answer = stranger.post(message)
+def test_a_malformed_request_is_reported(anonymous: Peer, message: bytes, code: int, echoed: Any) -> None:
+    response = anonymous.post(message)
 
-    assert (error(answer), answer.json()["id"]) == ((200, code), echoed)
+    assert (error(response), response.json()["id"]) == ((200, code), echoed)
 
 
-def test_the_last_value_of_a_duplicate_name_is_used(stranger: Peer) -> None:
-    response = stranger.post(b'{"jsonrpc":"2.0","id":1,"id":2.50,"method":"x","method":"ping","id":3.00}')
+def test_the_last_value_of_a_duplicate_name_is_used(anonymous: Peer) -> None:
+    response = anonymous.post(b'{"jsonrpc":"2.0","id":1,"id":2.50,"method":"x","method":"ping","id":3.00}')
 
     assert response.content == b'{"jsonrpc":"2.0","id":3.00,"result":{}}'
 
@@ -108,11 +108,11 @@ def test_the_last_value_of_a_duplicate_name_is_used(stranger: Peer) -> None:
     ],
     ids=repr,
 )
-def test_notifications_get_no_response(stranger: Peer, message: bytes) -> None:
-    answer = stranger.post(message)
+def test_notifications_get_no_response(anonymous: Peer, message: bytes) -> None:
+    response = anonymous.post(message)
 
-    assert (answer.status_code, answer.content) == (202, b"")
-    assert "content-type" not in answer.headers
+    assert (response.status_code, response.content) == (202, b"")
+    assert "content-type" not in response.headers
 
 
 @pytest.mark.parametrize(
@@ -142,16 +142,16 @@ def test_notifications_get_no_response(stranger: Peer, message: bytes) -> None:
     ],
     ids=lambda body: repr(body[:40]),
 )
-def test_invalid_json_is_a_parse_error(stranger: Peer, body: bytes) -> None:
-    response = stranger.post(body)
+def test_invalid_json_is_a_parse_error(anonymous: Peer, body: bytes) -> None:
+    response = anonymous.post(body)
 
     assert (error(response), response.json()["id"]) == ((400, PARSE), None)
 
 
-def test_nesting_up_to_the_limit_is_read(stranger: Peer) -> None:
+def test_nesting_up_to_the_limit_is_read(anonymous: Peer) -> None:
     deep = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"a":' * 63 + b"1" + b"}" * 64
 
-    assert stranger.post(deep).json()["result"] == {}
+    assert anonymous.post(deep).json()["result"] == {}
 
 
 @pytest.mark.parametrize(
@@ -159,8 +159,8 @@ def test_nesting_up_to_the_limit_is_read(stranger: Peer) -> None:
     ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8", "application/json ;x=y"],
 )
 @pytest.mark.parametrize("accept", ["application/json, text/event-stream", "text/event-stream", "*/*", "text/html"])
-def test_the_response_is_json_whatever_the_client_accepts(stranger: Peer, media_type: str, accept: str) -> None:
-    response = stranger.post(PING % b"1", content_type=media_type, accept=accept)
+def test_the_response_is_json_whatever_the_client_accepts(anonymous: Peer, media_type: str, accept: str) -> None:
+    response = anonymous.post(PING % b"1", content_type=media_type, accept=accept)
 
     assert (response.status_code, response.headers["content-type"]) == (200, "application/json")
 
@@ -169,8 +169,8 @@ def test_the_response_is_json_whatever_the_client_accepts(stranger: Peer, media_
     "media_type",
     ["", "text/plain", "text/json", "application/jsonl", "application/x-www-form-urlencoded", "multipart/form-data"],
 )
-def test_another_content_type_is_refused(shared: RunningHost, stranger: Peer, media_type: str) -> None:
-    assert error(stranger.post(PING % b"1", content_type=media_type)) == (415, INVALID)
+def test_another_content_type_is_refused(shared: RunningHost, anonymous: Peer, media_type: str) -> None:
+    assert error(anonymous.post(PING % b"1", content_type=media_type)) == (415, INVALID)
 
 
 def test_a_body_without_a_content_type_is_refused(shared: RunningHost) -> None:
@@ -181,8 +181,8 @@ def test_a_body_without_a_content_type_is_refused(shared: RunningHost) -> None:
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "identity, gzip"])
-def test_a_compressed_body_is_refused(stranger: Peer, coding: str) -> None:
-    response = stranger.post(gzip.compress(PING % b"1"), content_encoding=coding)
+def test_a_compressed_body_is_refused(anonymous: Peer, coding: str) -> None:
+    response = anonymous.post(gzip.compress(PING % b"1"), content_encoding=coding)
 
     assert error(response) == (415, INVALID)
     assert coding in response.json()["error"]["message"]

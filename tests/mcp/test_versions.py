@@ -24,7 +24,7 @@ def initialize(peer: Peer, version: str, **headers: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "answered"),
+    ("requested", "negotiated"),
     [
         (NEW, NEW),
         (OLD, OLD),
@@ -35,11 +35,11 @@ def initialize(peer: Peer, version: str, **headers: str) -> dict[str, Any]:
         ("x" * 999, NEW),
     ],
 )
-def test_initialize_negotiates_a_version(stranger: Peer, asked: str, answered: str) -> None:
-    result = initialize(stranger, asked)
+def test_initialize_negotiates_a_version(anonymous: Peer, requested: str, negotiated: str) -> None:
+    result = initialize(anonymous, requested)
 
     assert set(result) == {"protocolVersion", "capabilities", "serverInfo", "instructions"}
-    assert (result["protocolVersion"], result["capabilities"]) == (answered, {"tools": {}})
+    assert (result["protocolVersion"], result["capabilities"]) == (negotiated, {"tools": {}})
     assert result["serverInfo"] == {"name": "Pressroom", "title": "Pressroom", "version": "1.0.0"}
     assert "isError" in result["instructions"]
 
@@ -66,9 +66,9 @@ def test_the_server_name_and_versions_are_configurable(start: Start) -> None:
 
 
 @pytest.mark.parametrize("header", ["2024-11-05", "2025-11-25", "2026-07-28", "latest", "\u00e9", f"{NEW}, {OLD}"])
-def test_an_unsupported_version_is_refused_with_the_supported_ones(stranger: Peer, header: str) -> None:
+def test_an_unsupported_version_is_refused_with_the_supported_ones(anonymous: Peer, header: str) -> None:
     headers = {b"content-type": b"application/json", b"mcp-protocol-version": header.encode()}
-    response = stranger.http.post("/api/mcp", json=request(7), headers=headers)
+    response = anonymous.http.post("/api/mcp", json=request(7), headers=headers)
 
     assert (error(response), response.json()["id"]) == ((400, -32600), 7)
     assert response.json()["error"]["data"]["supported"] == [NEW, OLD]
@@ -76,20 +76,20 @@ def test_an_unsupported_version_is_refused_with_the_supported_ones(stranger: Pee
 
 
 @pytest.mark.parametrize("header", [NEW, OLD, ""])
-def test_a_supported_version_is_accepted(stranger: Peer, header: str) -> None:
-    assert stranger.post(request(1), mcp_protocol_version=header).json()["result"] == {}
+def test_a_supported_version_is_accepted(anonymous: Peer, header: str) -> None:
+    assert anonymous.post(request(1), mcp_protocol_version=header).json()["result"] == {}
 
 
-def test_the_version_header_is_ignored_before_negotiation(stranger: Peer) -> None:
-    assert initialize(stranger, NEW, mcp_protocol_version="2026-07-28")["protocolVersion"] == NEW
-    assert stranger.post(INITIALIZED, mcp_protocol_version="2026-07-28").status_code == 202
+def test_the_version_header_is_ignored_before_negotiation(anonymous: Peer) -> None:
+    assert initialize(anonymous, NEW, mcp_protocol_version="2026-07-28")["protocolVersion"] == NEW
+    assert anonymous.post(INITIALIZED, mcp_protocol_version="2026-07-28").status_code == 202
     other = {"jsonrpc": "2.0", "method": "notifications/cancelled"}
-    assert error(stranger.post(other, mcp_protocol_version="2026-07-28")) == (400, -32600)
+    assert error(anonymous.post(other, mcp_protocol_version="2026-07-28")) == (400, -32600)
 
 
 @pytest.mark.parametrize("header", ["", "2026-07-28"])
-def test_a_probe_by_newer_clients_makes_them_fall_back(stranger: Peer, header: str) -> None:
-    response = stranger.post(request("p", "server/discover", {"_meta": {}}), mcp_protocol_version=header)
+def test_a_probe_by_newer_clients_makes_them_fall_back(anonymous: Peer, header: str) -> None:
+    response = anonymous.post(request("p", "server/discover", {"_meta": {}}), mcp_protocol_version=header)
 
     assert (error(response), response.json()["id"]) == ((404, -32601), "p")
 
@@ -119,50 +119,50 @@ def test_a_batch_gets_its_responses_in_order(shared: RunningHost) -> None:
     assert responses[3]["result"]["structuredContent"] == {"words": 2}
 
 
-def test_ids_in_a_batch_are_returned_unchanged(stranger: Peer) -> None:
+def test_ids_in_a_batch_are_returned_unchanged(anonymous: Peer) -> None:
     ids = [b"1.50", b"1e2", b"99999999999999999999999", b'"\\u0000"']
     batch = b"[" + b",".join(b'{"jsonrpc":"2.0","id":%b,"method":"ping"}' % id_ for id_ in ids) + b"]"
 
     responses = b",".join(b'{"jsonrpc":"2.0","id":%b,"result":{}}' % id_ for id_ in ids)
-    assert stranger.post(batch).content == b"[%b]" % responses
+    assert anonymous.post(batch).content == b"[%b]" % responses
 
 
 @pytest.mark.parametrize("batch", [[INITIALIZED], [INITIALIZED] * 30, [{"jsonrpc": "2.0", "id": 1, "result": 1}]])
-def test_a_batch_of_notifications_gets_no_response(stranger: Peer, batch: list[Any]) -> None:
-    response = stranger.post(batch)
+def test_a_batch_of_notifications_gets_no_response(anonymous: Peer, batch: list[Any]) -> None:
+    response = anonymous.post(batch)
 
     assert (response.status_code, response.content) == (202, b"")
 
 
 @pytest.mark.parametrize("batch", [[], [request(number) for number in range(21)], [{}] * 21])
-def test_an_empty_or_too_long_batch_is_a_single_error(stranger: Peer, batch: list[Any]) -> None:
-    response = stranger.post(batch)
+def test_an_empty_or_too_long_batch_is_a_single_error(anonymous: Peer, batch: list[Any]) -> None:
+    response = anonymous.post(batch)
 
     assert (error(response), response.json()["id"]) == ((200, -32600), None)
 
 
-def test_a_batch_may_have_twenty_requests_and_any_number_of_notifications(stranger: Peer) -> None:
-    responses = stranger.post([*(request(number) for number in range(20)), *[INITIALIZED] * 20]).json()
+def test_a_batch_may_have_twenty_requests_and_any_number_of_notifications(anonymous: Peer) -> None:
+    responses = anonymous.post([*(request(number) for number in range(20)), *[INITIALIZED] * 20]).json()
 
     assert [response["id"] for response in responses] == [*range(20)]
 
 
-def test_initialize_is_refused_inside_a_batch(stranger: Peer) -> None:
-    responses = stranger.post([request(1, "initialize", {"protocolVersion": OLD}), request(2)]).json()
+def test_initialize_is_refused_inside_a_batch(anonymous: Peer) -> None:
+    responses = anonymous.post([request(1, "initialize", {"protocolVersion": OLD}), request(2)]).json()
 
     assert responses[0]["error"]["code"] == -32600
     assert responses[1]["result"] == {}
 
 
 @pytest.mark.parametrize("batch", [[request(1)], [], [INITIALIZED]])
-def test_newer_versions_do_not_support_batches(stranger: Peer, batch: list[Any]) -> None:
-    response = stranger.post(batch, mcp_protocol_version=NEW)
+def test_newer_versions_do_not_support_batches(anonymous: Peer, batch: list[Any]) -> None:
+    response = anonymous.post(batch, mcp_protocol_version=NEW)
 
     assert (error(response), response.json()["id"]) == ((200, -32600), None)
 
 
-def test_a_batch_needs_a_credential_if_any_of_its_requests_does(stranger: Peer) -> None:
-    response = stranger.post([request(1), request(2, "tools/list")])
+def test_a_batch_needs_a_credential_if_any_of_its_requests_does(anonymous: Peer) -> None:
+    response = anonymous.post([request(1), request(2, "tools/list")])
 
     assert (response.status_code, response.json()["error"]) == (401, "unauthorized")
     assert "www-authenticate" in response.headers

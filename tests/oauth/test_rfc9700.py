@@ -262,8 +262,8 @@ def test_rfc9700_4_11_2_users_are_not_redirected_to_unapproved_clients(
 ) -> None:
     evil = "https://evil.example/cb"
     flow.register(redirect_uris=[evil])
-    stranger = flow.http.get(f"/oauth/authorize?{flow.query(redirect_uri=evil, **changes)}")
-    assert stranger.headers["location"].startswith("/sign-in?return_to=")
+    redirect = flow.http.get(f"/oauth/authorize?{flow.query(redirect_uri=evil, **changes)}")
+    assert redirect.headers["location"].startswith("/sign-in?return_to=")
     response = flow.authorize(redirect_uri=evil, **changes)
     assert response.status_code == 400
     assert "location" not in response.headers

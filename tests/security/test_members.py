@@ -348,21 +348,21 @@ def test_two_concurrent_uses_of_a_link_admit_one(host: RunningHost, ada: User) -
 
 def test_logs_do_not_contain_the_link(host: RunningHost, ada: User, capfd: pytest.CaptureFixture[str]) -> None:
     path = invite(host, ada, "reader")
-    with BrowserWithoutScreen(host) as stranger:
-        stranger.get(path)
-        stranger.post(path, {})
-        stranger.post(f"{path}/account", {})
+    with BrowserWithoutScreen(host) as anonymous:
+        anonymous.get(path)
+        anonymous.post(path, {})
+        anonymous.post(f"{path}/account", {})
     printed = capfd.readouterr()
     assert path.rpartition("/")[2] not in printed.out + printed.err
 
 
 def test_guesses_of_a_link_are_counted(tmp_path: Path) -> None:
     config = {"accounts": {"sign_in_rate_ip": "3/hour"}, "plugins": {"content": {"enabled": False}}}
-    with RunningHost(settings_for_test(config, tmp_path)) as host, BrowserWithoutScreen(host) as stranger:
+    with RunningHost(settings_for_test(config, tmp_path)) as host, BrowserWithoutScreen(host) as anonymous:
         ada = add_person(host)
         valid_link = invite(host, ada, "reader")
         for _ in range(5):
-            assert stranger.get(valid_link).status == 200  # a valid link does not count towards the limit
-        guesses = [stranger.get(f"/dashboard/join/{token}").status for token in ("A" * 43, "x", "b" * 43, "c" * 43)]
+            assert anonymous.get(valid_link).status == 200  # a valid link does not count towards the limit
+        guesses = [anonymous.get(f"/dashboard/join/{token}").status for token in ("A" * 43, "x", "b" * 43, "c" * 43)]
         assert guesses == [404, 404, 404, 429]
-        assert stranger.get(valid_link).status == 429
+        assert anonymous.get(valid_link).status == 429

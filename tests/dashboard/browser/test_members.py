@@ -101,9 +101,9 @@ async def test_two_people_work_in_one_account(browser: Browser, host: RunningHos
 
     bob = await asyncio.to_thread(lambda: host.run(host.host.accounts.users.by_email("bob@example.org")))
     path = await asyncio.to_thread(lambda: invite(host, ada, "editor"))
-    async with opened(browser, host, bob, **phone) as member, opened(browser, host, None, **phone) as stranger:
-        await stranger.goto(host.url + path)
-        await check(stranger)
+    async with opened(browser, host, bob, **phone) as member, opened(browser, host, None, **phone) as anonymous:
+        await anonymous.goto(host.url + path)
+        await check(anonymous)
         await member.goto(host.url + path)
         await check(member)
         await member.goto(f"{host.url}/dashboard")

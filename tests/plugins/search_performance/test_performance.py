@@ -221,5 +221,5 @@ def test_a_site_that_is_not_connected_says_where_to_connect_it(site: Site) -> No
 
 def test_another_accounts_site_does_not_exist(busy: Site) -> None:
     other = busy.other()
-    stranger = other.client.refusal("get_search_performance", website_id="w_0000000000000000000000")
-    assert "no website" in stranger
+    refusal = other.client.refusal("get_search_performance", website_id="w_0000000000000000000000")
+    assert "no website" in refusal

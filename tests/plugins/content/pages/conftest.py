@@ -68,7 +68,7 @@ def reader(full_host: RunningHost, work: Work) -> Iterator[BrowserWithoutScreen]
 
 
 @pytest.fixture
-def stranger(full_host: RunningHost) -> Iterator[BrowserWithoutScreen]:
+def other_reader(full_host: RunningHost) -> Iterator[BrowserWithoutScreen]:
     """Return the browser of another person on the same host."""
     with browser_of(full_host, client_of(full_host, f"stranger.{next(_numbers)}@example.net")) as fresh:
         yield fresh

@@ -103,7 +103,7 @@ def test_only_changed_fields_are_written(reader: BrowserWithoutScreen, work: Wor
 
 
 @pytest.mark.parametrize(
-    ("field", "typed", "told"),
+    ("field", "typed", "expected"),
     [
         ("title", " ", "Must not be empty."),
         ("title", "x" * 501, "at most 500 characters"),
@@ -115,13 +115,13 @@ def test_only_changed_fields_are_written(reader: BrowserWithoutScreen, work: Wor
     ],
 )
 def test_what_cannot_be_stored_is_reported_beside_the_field_and_nothing_is_lost(
-    reader: BrowserWithoutScreen, work: Work, field: str, typed: str, told: str
+    reader: BrowserWithoutScreen, work: Work, field: str, typed: str, expected: str
 ) -> None:
     id_ = made(work.client)
     path = f"{ARTICLES}/{id_}/edit"
     page = sent(reader, reader.get(path), path, excerpt='My "own" </textarea><b>', **{field: typed})
     assert page.status == 400
-    assert told in page.one(f"#f-{field}-error")
+    assert expected in page.one(f"#f-{field}-error")
     assert form_of(page) | {"csrf": "", "request_id": ""} == form_of(page) | {
         "csrf": "",
         "request_id": "",
@@ -206,10 +206,10 @@ def test_the_preview_is_safe_and_lists_what_was_removed(reader: BrowserWithoutSc
 
 
 def test_articles_of_other_accounts_or_in_the_trash_cannot_be_edited(
-    reader: BrowserWithoutScreen, stranger: BrowserWithoutScreen, work: Work
+    reader: BrowserWithoutScreen, other_reader: BrowserWithoutScreen, work: Work
 ) -> None:
     id_ = made(work.client)
-    assert stranger.get(f"{ARTICLES}/{id_}/edit").status == 404
+    assert other_reader.get(f"{ARTICLES}/{id_}/edit").status == 404
     work.client.data("delete_content", content_id=id_, confirm=True)
     page = reader.get(f"{ARTICLES}/{id_}/edit")
     assert "in the trash" in page.text

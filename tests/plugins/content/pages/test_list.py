@@ -97,13 +97,13 @@ def test_titles_of_any_length_and_script_are_listed_with_their_scores(reader: Br
 
 
 @pytest.mark.parametrize("tab", ["", "/seo", "/versions", "/versions/1", "/publications"])
-def test_an_article_of_another_account_is_not_found(stranger: BrowserWithoutScreen, work: Work, tab: str) -> None:
-    assert stranger.get(f"{ARTICLES}/{work.good}{tab}").status == 404
-    assert stranger.get(f"{ARTICLES}/a_none{tab}").status == 404
+def test_an_article_of_another_account_is_not_found(other_reader: BrowserWithoutScreen, work: Work, tab: str) -> None:
+    assert other_reader.get(f"{ARTICLES}/{work.good}{tab}").status == 404
+    assert other_reader.get(f"{ARTICLES}/a_none{tab}").status == 404
     if tab not in ("/seo", "/versions"):
-        fields = stranger.get("/dashboard/websites").fields("/dashboard/websites")
+        fields = other_reader.get("/dashboard/websites").fields("/dashboard/websites")
         fields |= {"do": "trash", "newest": "4"}
         # No page that the other person can see has a token for this form.
-        assert stranger.post(f"{ARTICLES}/{work.good}{tab}", fields).status == 403
+        assert other_reader.post(f"{ARTICLES}/{work.good}{tab}", fields).status == 403
         article = work.client.data("get_content", content_id=work.good)["content"]
         assert (article["status"], article["version"]) == ("published", 4)

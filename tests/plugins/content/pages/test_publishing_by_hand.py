@@ -129,7 +129,7 @@ def test_an_article_is_scheduled_in_the_websites_time_zone_and_rescheduled(
 
 
 def test_refusals_show_the_messages_of_the_tools(
-    reader: BrowserWithoutScreen, stranger: BrowserWithoutScreen, work: Work
+    reader: BrowserWithoutScreen, other_reader: BrowserWithoutScreen, work: Work
 ) -> None:
     id_ = made(work, "Never")
     path = f"{ARTICLES}/{id_}/publications/{work.site}"
@@ -143,5 +143,5 @@ def test_refusals_show_the_messages_of_the_tools(
         assert page.status == 400
         assert message in page.one("[role=alert]")
     assert work.client.data("list_publications", content_id=id_)["publications"] == []
-    assert stranger.get(path).status == 404
+    assert other_reader.get(path).status == 404
     assert reader.get(f"{ARTICLES}/{id_}/publications/w_gone").status == 404
