@@ -136,7 +136,7 @@ def test_a_plugin_that_does_not_load_is_explained(drawer: Drawer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (("check", "drawre"), "no enabled plugin drawre has tables; those that do: drawer"),
         (("new", "drawre", "x"), "no enabled plugin drawre has tables"),
@@ -144,11 +144,11 @@ def test_a_plugin_that_does_not_load_is_explained(drawer: Drawer) -> None:
         (("new", "drawer", "\u2026"), "MESSAGE needs letters"),
     ],
 )
-def test_impossible_requests_are_reported(drawer: Drawer, arguments: tuple[str, ...], said: str) -> None:
+def test_impossible_requests_are_reported(drawer: Drawer, arguments: tuple[str, ...], expected: str) -> None:
     code, output = drawer.run(*arguments)
 
     assert code != 0
-    assert said in output
+    assert expected in output
 
 
 def test_the_built_in_plugins_have_complete_migrations(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_variable_and_the_command_line_override_a_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reference", "said"),
+    ("reference", "expected"),
     [
         ('{ "$file" = "missing" }', "missing does not exist"),
         ('{ "$file" = "." }', ". is not a file"),
@@ -85,13 +85,13 @@ def test_a_variable_and_the_command_line_override_a_file() -> None:
     ],
 )
 @pytest.mark.parametrize("key", ["secret_key", "plugins.acme.config.deep.token"])
-def test_a_missing_value_is_reported_with_its_key_and_location(key: str, reference: str, said: str) -> None:
+def test_a_missing_value_is_reported_with_its_key_and_location(key: str, reference: str, expected: str) -> None:
     Path("binary").write_bytes(b"\xff\xfe")
     Path("large").write_text("x" * 65_537)
     with pytest.raises(InvalidConfig) as caught:
         loaded(f"# A comment.\n{key} = {reference}\n")
     (problem,) = caught.value.problems
-    assert said in problem.problem
+    assert expected in problem.problem
     assert str(problem).startswith(f"pressroom.toml:2: {key}: ")
 
 

@@ -262,10 +262,10 @@ def test_a_route_of_the_dashboard_itself_cannot_be_replaced(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "status", "answer"), [("hello", 200, "Nobody heard it."), ("unknown", 404, "There is no such text")]
+    ("text", "status", "expected"), [("hello", 200, "Nobody heard it."), ("unknown", 404, "There is no such text")]
 )
 def test_a_use_that_cannot_be_refunded_does_not_change_the_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, status: int, answer: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, status: int, expected: str
 ) -> None:
     """Another process keeps the database locked when the page wants to give a use of the quota back."""
     database = tmp_path / "locked.sqlite"
@@ -277,6 +277,6 @@ def test_a_use_that_cannot_be_refunded_does_not_change_the_result(
         browser.enter(host, add_person(host))
         with structlog.testing.capture_logs() as logs:
             page = browser.get(f"/dashboard/shouts/{text}")
-        assert (page.status, answer in page.text) == (status, True)
+        assert (page.status, expected in page.text) == (status, True)
         (line,) = (line for line in logs if line["event"] == "a quota could not be given back")
         assert line["quota"] == "articles_created"

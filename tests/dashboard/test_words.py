@@ -14,7 +14,7 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "expected"),
     [
         (-5, "just now"),
         (0, "just now"),
@@ -28,8 +28,8 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
         (86_400 * 800, "2 years ago"),
     ],
 )
-def test_how_long_ago(seconds: int, said: str) -> None:
-    assert ago(NOW - timedelta(seconds=seconds), NOW) == said
+def test_how_long_ago(seconds: int, expected: str) -> None:
+    assert ago(NOW - timedelta(seconds=seconds), NOW) == expected
 
 
 def test_times_are_given_in_utc() -> None:
@@ -38,9 +38,9 @@ def test_times_are_given_in_utc() -> None:
     assert moment_text(moment) == "28 Feb 2026, 23:30 UTC"
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(0.0004, "0 ms"), (0.085, "85 ms"), (1.44, "1.4 s"), (61, "61.0 s")])
-def test_durations(seconds: float, said: str) -> None:
-    assert duration(seconds) == said
+@pytest.mark.parametrize(("seconds", "expected"), [(0.0004, "0 ms"), (0.085, "85 ms"), (1.44, "1.4 s"), (61, "61.0 s")])
+def test_durations(seconds: float, expected: str) -> None:
+    assert duration(seconds) == expected
 
 
 @pytest.mark.parametrize(

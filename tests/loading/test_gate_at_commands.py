@@ -28,7 +28,7 @@ def pressroom_commands(): return [go]
 
 
 @pytest.mark.parametrize(
-    ("how", "code", "said"),
+    ("how", "code", "expected"),
     [
         ("panic", 1, "the command go of the plugin own failed: Panic: no way"),
         ("cancel", 1, "the command go of the plugin own failed: CancelledError"),
@@ -36,12 +36,12 @@ def pressroom_commands(): return [go]
         ("told", 1, "no such thing"),
     ],
 )
-def test_a_failing_command_names_its_plugin(tmp_path: Path, how: str, code: int, said: str) -> None:
+def test_a_failing_command_names_its_plugin(tmp_path: Path, how: str, code: int, expected: str) -> None:
     install_plugin(tmp_path / "site", "own", SOUND + COMMANDS)
     (tmp_path / "pressroom.toml").write_text("builtin_plugins = false\n[plugins.own]\n")
     result = run_command(["x", "own", "go", how], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path / "site")})
     assert result.returncode == code
-    assert said in result.stderr
+    assert expected in result.stderr
     assert result.stdout == ""
 
 

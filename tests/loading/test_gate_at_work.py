@@ -564,7 +564,7 @@ def test_a_failure_at_work_is_reported_and_affects_no_other_plugin(faulty: Fault
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "expected"),
     [
         ("none", "NoneType"),
         ("dict", "dict"),
@@ -590,13 +590,13 @@ def test_a_failure_at_work_is_reported_and_affects_no_other_plugin(faulty: Fault
         ("no link", "ResourceLink with an empty uri"),
     ],
 )
-def test_a_tool_that_returns_an_undeclared_type_is_reported(faulty: Faulty, returned: str, said: str) -> None:
+def test_a_tool_that_returns_an_undeclared_type_is_reported(faulty: Faulty, returned: str, expected: str) -> None:
     before = faulty.failures("tool")
     with pytest.raises(ToolFailed, match="internal_error") as caught:
         faulty.host.call_tool("liar", {"fault": returned})
-    assert f"liar returned {said}" in str(caught.value.__cause__.__cause__)  # type: ignore[union-attr]
+    assert f"liar returned {expected}" in str(caught.value.__cause__.__cause__)  # type: ignore[union-attr]
     assert faulty.failures("tool") == before + 1
-    assert f"returned {said}" in faulty.host.host.compiled.gate.latest["own"].error
+    assert f"returned {expected}" in faulty.host.host.compiled.gate.latest["own"].error
     faulty.works()
 
 
@@ -647,7 +647,7 @@ def test_a_result_that_is_too_large_is_named_and_not_sent(faulty: Faulty, parts:
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "expected"),
     [
         ("content", "made content of type str; it must be bytes"),
         ("preview", "made a preview with content of type str; it must be bytes"),
@@ -658,17 +658,19 @@ def test_a_result_that_is_too_large_is_named_and_not_sent(faulty: Faulty, parts:
         ("details", "returned Nothing, which cannot be written as JSON"),
     ],
 )
-def test_a_generator_that_returns_something_unstorable_is_reported(faulty: Faulty, returned: str, said: str) -> None:
+def test_a_generator_that_returns_something_unstorable_is_reported(
+    faulty: Faulty, returned: str, expected: str
+) -> None:
     before = faulty.failures("tool")
     for _ in range(2):  # nothing is stored for the second call either
         _generator(faulty, returned)
     assert faulty.failures("tool") == before + 2
-    assert said in faulty.host.host.compiled.gate.latest["own"].error
+    assert expected in faulty.host.host.compiled.gate.latest["own"].error
     faulty.works()
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "expected"),
     [
         ("number", "a job returns a JSON object, Pause, Reschedule or None, not int 5"),
         ("object", "dict {'book': <object object>} cannot be stored as JSON: TypeError"),
@@ -679,15 +681,15 @@ def test_a_generator_that_returns_something_unstorable_is_reported(faulty: Fault
         ("past", "Pause.seconds must be 0 or more, not int -5"),
     ],
 )
-def test_a_job_that_returns_something_unstorable_is_reported(faulty: Faulty, returned: str, said: str) -> None:
+def test_a_job_that_returns_something_unstorable_is_reported(faulty: Faulty, returned: str, expected: str) -> None:
     before = faulty.failures("job")
     _job(faulty, returned)
     assert faulty.failures("job") == before + 1
-    assert said in faulty.host.host.compiled.gate.latest["own"].error
+    assert expected in faulty.host.host.compiled.gate.latest["own"].error
 
 
 @pytest.mark.parametrize(
-    ("path", "returned", "said"),
+    ("path", "returned", "expected"),
     [
         ("/own", "object", "the body of the HttpResponse must be bytes, not dict {'a': 1}"),
         ("/own", "status", "the status of the HttpResponse must be a number such as 200, not str '200'"),
@@ -699,14 +701,14 @@ def test_a_job_that_returns_something_unstorable_is_reported(faulty: Faulty, ret
     ],
 )
 def test_a_route_that_returns_something_unsendable_is_reported(
-    faulty: Faulty, path: str, returned: str, said: str
+    faulty: Faulty, path: str, returned: str, expected: str
 ) -> None:
     before = faulty.failures("route")
     cookies = faulty.host.account().session_cookies()
     response = httpx.get(f"{faulty.host.url}{path}?fault={returned}", cookies=cookies, timeout=30)
     assert response.status_code == 500
     assert faulty.failures("route") == before + 1
-    assert said in faulty.host.host.compiled.gate.latest["own"].error
+    assert expected in faulty.host.host.compiled.gate.latest["own"].error
 
 
 @pytest.mark.parametrize("path", ["/own", "/titled", "/dashboard/own"])
@@ -716,9 +718,9 @@ def test_a_file_may_be_a_string(faulty: Faulty, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("none", "not NoneType"), ("text", "not str '5'"), ("error", "ValueError: no way")]
+    ("name", "expected"), [("none", "not NoneType"), ("text", "not str '5'"), ("error", "ValueError: no way")]
 )
-def test_usage_is_shown_without_the_storage_a_plugin_fails_to_measure(faulty: Faulty, name: str, said: str) -> None:
+def test_usage_is_shown_without_the_storage_a_plugin_fails_to_measure(faulty: Faulty, name: str, expected: str) -> None:
     account = faulty.host.account()
 
     def kinds() -> list[str]:
@@ -730,5 +732,5 @@ def test_usage_is_shown_without_the_storage_a_plugin_fails_to_measure(faulty: Fa
     before = faulty.failures("storage")
     assert kinds() == []
     assert faulty.failures("storage") == before + 1
-    assert said in faulty.host.host.compiled.gate.latest["own"].error
+    assert expected in faulty.host.host.compiled.gate.latest["own"].error
     faulty.works()

@@ -117,10 +117,12 @@ def test_explain_gives_the_operator_the_reason(tmp_path: Path, capsys: pytest.Ca
     assert "count is not available: the operator has not set key" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("reason", "told"), [("1 / 0", "ZeroDivisionError"), ("None", "must return a text")])
-def test_one_that_raises_breaks_only_its_plugin(tmp_path: Path, compile_with: Compile, reason: str, told: str) -> None:
+@pytest.mark.parametrize(("reason", "expected"), [("1 / 0", "ZeroDivisionError"), ("None", "must return a text")])
+def test_one_that_raises_breaks_only_its_plugin(
+    tmp_path: Path, compile_with: Compile, reason: str, expected: str
+) -> None:
     compiled = compile_with(counting(tmp_path, reason), install_plugin(tmp_path, "other"))
 
     assert statuses(compiled) == {"words": "broken", "other": "active"}
-    assert told in str(record_of(compiled, "words").error)
+    assert expected in str(record_of(compiled, "words").error)
     assert "guess" not in compiled.catalog.tools

@@ -360,14 +360,16 @@ def test_the_fix_names_the_given_file(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "expected"),
     [
         ("postgresql://nobody@127.0.0.1:1/postgres", "--postgresql: "),
         ("mysql://nobody@127.0.0.1/mysql", "give a URL such as postgresql://"),
     ],
 )
-def test_a_server_that_cannot_be_used_is_reported_before_anything_is_built(tmp_path: Path, url: str, said: str) -> None:
+def test_a_server_that_cannot_be_used_is_reported_before_anything_is_built(
+    tmp_path: Path, url: str, expected: str
+) -> None:
     result = check(tmp_path, "--postgresql", url)
     assert result.returncode == 1
-    assert said in result.stderr
+    assert expected in result.stderr
     assert "package" not in result.stdout

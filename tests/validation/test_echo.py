@@ -51,11 +51,11 @@ def test_misleading_characters_are_not_printable(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "expected"),
     [
         *((1, "1 second"), (90, "90 seconds"), (120, "2 minutes"), (121, "3 minutes")),
         *((3600, "60 minutes"), (7200, "2 hours"), (7201, "3 hours"), (86_400, "24 hours")),
     ],
 )
-def test_waiting_times(seconds: int, said: str) -> None:
-    assert waiting_time(seconds) == said
+def test_waiting_times(seconds: int, expected: str) -> None:
+    assert waiting_time(seconds) == expected

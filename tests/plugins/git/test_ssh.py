@@ -273,7 +273,7 @@ AAAA
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("", "needs a private key"),
         ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA== ada", "is a public key"),
@@ -285,24 +285,24 @@ AAAA
         (ENCRYPTED, "passphrase"),
     ],
 )
-def test_an_invalid_private_key_is_reported(text: str, told: str) -> None:
-    with pytest.raises(SiteRejected, match=told) as caught:
+def test_an_invalid_private_key_is_reported(text: str, expected: str) -> None:
+    with pytest.raises(SiteRejected, match=expected) as caught:
         check_private_key(plain_key(text))
     assert caught.value.hint
     assert not text or text not in caught.value.message + caught.value.hint
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         (("-t", "ed25519", "-N", "secret"), "passphrase"),
         (("-t", "rsa", "-b", "1024"), "RSA with 1024 bits"),
     ],
     ids=["encrypted", "short"],
 )
-def test_unsupported_keys_are_refused(tmp_path: Path, options: tuple[str, ...], told: str) -> None:
+def test_unsupported_keys_are_refused(tmp_path: Path, options: tuple[str, ...], expected: str) -> None:
     key = new_key(tmp_path / "key", *options)
-    with pytest.raises(SiteRejected, match=told) as caught:
+    with pytest.raises(SiteRejected, match=expected) as caught:
         check_private_key(plain_key(key))
     assert "ssh-keygen -t ed25519" in str(caught.value.hint)
 

@@ -160,7 +160,7 @@ async def _age(site: Site) -> None:
 
 @ON_SQLITE
 @pytest.mark.parametrize(
-    ("at_google", "error", "told"),
+    ("at_google", "error", "expected"),
     [
         ({}, "access_denied", "only the accounts that its operator named may sign in. Sign in with Google again"),
         ({}, "temporarily_unavailable", "Google is not available right now"),
@@ -172,13 +172,13 @@ async def _age(site: Site) -> None:
     ],
 )
 def test_failures_are_reported_with_what_to_do(
-    site: Site, person: SigningIn, at_google: dict[str, Any], error: str, told: str
+    site: Site, person: SigningIn, at_google: dict[str, Any], error: str, expected: str
 ) -> None:
     owned(site)
     vars(site.google.accounts).update(at_google)
     page = person.sign_in(error)
     assert page.status == 400
-    assert told in page.one("#source-google [role=alert]")
+    assert expected in page.one("#source-google [role=alert]")
     assert "made up" not in page.text
     assert not site.google.accounts.refresh_tokens, "what is not used is revoked"
     assert not site.client.host.run(SourceConnections(site.plugin).every(site.client.user_id))
@@ -353,16 +353,18 @@ def test_access_tokens_and_the_verifier_are_not_in_the_database(site: Site, pers
 
 @ON_SQLITE
 @pytest.mark.parametrize(
-    ("client", "told"),
+    ("client", "expected"),
     [
         ({"google_client_id": "other", "google_client_secret": "x"}, "another OAuth client"),
         ({}, "no longer offers signing in with Google"),
     ],
 )
-def test_a_sign_in_belongs_to_the_client_that_it_was_made_with(site: Site, client: dict[str, str], told: str) -> None:
+def test_a_sign_in_belongs_to_the_client_that_it_was_made_with(
+    site: Site, client: dict[str, str], expected: str
+) -> None:
     console = google_source.GoogleConsole(SearchPerformanceConfig.model_validate(client))
     credential = {"signed_in_client": CLIENT_ID, "refresh_token": "1//0"}
-    with pytest.raises(Rejected, match=told):
+    with pytest.raises(Rejected, match=expected):
         site.client.host.run(console.sites(credential, site.plugin.services.fetcher))
 
 
@@ -382,7 +384,7 @@ def test_matching_properties_are_listed_with_the_domain_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("client_id", "base_url", "status", "told"),
+    ("client_id", "base_url", "status", "expected"),
     [
         ("", "https://press.example", "ok", "not offered"),
         (CLIENT_ID, "https://press.example", "ok", f"https://press.example{CALLBACK}"),
@@ -394,13 +396,13 @@ def test_matching_properties_are_listed_with_the_domain_first() -> None:
     ],
 )
 async def test_doctor_says_whether_people_can_sign_in(
-    tmp_path: Path, client_id: str, base_url: str, status: str, told: str
+    tmp_path: Path, client_id: str, base_url: str, status: str, expected: str
 ) -> None:
     config = config_for(Google(), google_client_id=client_id, google_client_secret=client_id and CLIENT_SECRET)
     config["base_url"] = base_url
     findings = await diagnose(LoadedApp(settings_for_test(config, tmp_path)), lambda: None)
     (result,) = (finding.result for finding in findings if finding.check == "search_performance: sign in with Google")
-    assert (result.status, told in result.message) == (status, True), result.message
+    assert (result.status, expected in result.message) == (status, True), result.message
 
 
 @pytest.mark.parametrize("given", [{"google_client_id": CLIENT_ID}, {"google_client_secret": CLIENT_SECRET}])

@@ -42,13 +42,13 @@ def test_checks_of_a_report_have_their_own_ids() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [
         ("titel_length", "there is no check 'titel_length'; did you mean title_length?"),
         ("x", "there is no check 'x'; leave it out to see all"),
     ],
 )
-def test_an_unknown_check_is_named_with_the_closest_one(name: str, said: str) -> None:
+def test_an_unknown_check_is_named_with_the_closest_one(name: str, expected: str) -> None:
     error = unknown_check("check_id", name, ["title_length", "title_missing"], "leave it out to see all")
 
-    assert (error.field, error.problem) == ("check_id", said)
+    assert (error.field, error.problem) == ("check_id", expected)

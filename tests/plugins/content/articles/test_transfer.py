@@ -194,7 +194,7 @@ def test_an_article_is_copied_for_another_language(ada: Client, make: Make, webs
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         ({}, "url: or html or content_id must be given"),
         ({"html": "<p>x</p>", "content_id": "a_1"}, "only one of them"),
@@ -202,8 +202,8 @@ def test_an_article_is_copied_for_another_language(ada: Client, make: Make, webs
         ({"content_id": "a_nobody"}, "no article 'a_nobody'; list_content shows"),
     ],
 )
-def test_an_import_must_have_one_source(ada: Client, arguments: dict[str, str], told: str) -> None:
-    assert told in ada.refusal("import_content", **arguments)
+def test_an_import_must_have_one_source(ada: Client, arguments: dict[str, str], expected: str) -> None:
+    assert expected in ada.refusal("import_content", **arguments)
 
 
 def test_a_preview_shows_the_payload_for_the_platform(ada: Client, make: Make, website: str) -> None:

@@ -239,7 +239,7 @@ def test_the_appearance_of_a_site_can_be_changed(blog: Blog) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "told"),
+    ("setting", "value", "expected"),
     [
         ("accent_color", "red", "must be a colour such as #b3402a"),
         ("theme", "pretty", "'classic', 'modern' or 'magazine'"),
@@ -248,10 +248,10 @@ def test_the_appearance_of_a_site_can_be_changed(blog: Blog) -> None:
         ("menu", [{"label": "x"}], "settings.menu.0.url"),
     ],
 )
-def test_an_invalid_setting_is_named(blog: Blog, ada: Client, setting: str, value: Any, told: str) -> None:
+def test_an_invalid_setting_is_named(blog: Blog, ada: Client, setting: str, value: Any, expected: str) -> None:
     refusal = ada.refusal("update_website_settings", website_id=blog.id, settings={setting: value})
     assert f"settings.{setting}" in refusal
-    assert told in refusal
+    assert expected in refusal
 
 
 @pytest.mark.parametrize("theme", ["classic", "modern", "magazine"])

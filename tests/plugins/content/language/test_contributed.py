@@ -133,7 +133,7 @@ async def test_doctor_names_the_language_and_its_plugin(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stemmer", "told"),
+    ("stemmer", "expected"),
     [
         ("def stem(word):\n    raise ZeroDivisionError('no way')\n", "ZeroDivisionError: no way"),
         ("import os\n\ndef stem(word):\n    os._exit(3)\n", "it ended its process with 3"),
@@ -142,7 +142,7 @@ async def test_doctor_names_the_language_and_its_plugin(tmp_path: Path) -> None:
     ids=["raises", "ends its process", "hangs"],
 )
 async def test_doctor_reports_a_broken_stemmer(
-    tmp_path: Path, stemmer: str, told: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, stemmer: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(diagnosis, "_STEMMER_SECONDS", 0.5 if "sleep" in stemmer else 60.0)
     with installed(tmp_path / "site", stemmer=stemmer) as id_:
@@ -152,7 +152,7 @@ async def test_doctor_reports_a_broken_stemmer(
     assert result.status == "error"
     assert "eo is left out" in result.message
     assert f"plugin {id_}: " in result.message
-    assert told in result.message
+    assert expected in result.message
     assert result.hint
 
 
@@ -183,7 +183,7 @@ def test_two_plugins_with_the_same_language_are_both_in_conflict(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("rules", "told"),
+    ("rules", "expected"),
     [
         ("", "rules.name is missing"),
         ("name = ", "rules are not TOML"),
@@ -196,12 +196,12 @@ def test_two_plugins_with_the_same_language_are_both_in_conflict(tmp_path: Path)
         (RULES.replace("max_between = 3", "max_between = -3"), "rules.passive.max_between"),
     ],
 )
-def test_invalid_rules_are_refused_with_their_key(tmp_path: Path, rules: str, told: str) -> None:
+def test_invalid_rules_are_refused_with_their_key(tmp_path: Path, rules: str, expected: str) -> None:
     with installed(tmp_path / "site", rules=rules) as id_:
         records = loaded(tmp_path, id_)
     assert (records[id_].status, records["content"].status) == ("broken", "active")
     assert "language eo: rules" in records[id_].error
-    assert told in records[id_].error
+    assert expected in records[id_].error
 
 
 @pytest.mark.parametrize(

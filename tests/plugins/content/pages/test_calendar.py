@@ -150,7 +150,7 @@ def test_ideas_are_added_done_and_deleted(browser: BrowserWithoutScreen, ada: Cl
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "expected"),
     [
         ({}, "has to be filled"),
         ({"title": "x" * 501}, "at most 500"),
@@ -159,13 +159,13 @@ def test_ideas_are_added_done_and_deleted(browser: BrowserWithoutScreen, ada: Cl
     ],
 )
 def test_problems_of_an_idea_are_reported_beside_their_field(
-    browser: BrowserWithoutScreen, ada: Client, website: str, typed: dict[str, str], told: str
+    browser: BrowserWithoutScreen, ada: Client, website: str, typed: dict[str, str], expected: str
 ) -> None:
     token = browser.get(CALENDAR).tree.css_first(".account-main form[method=post] input[name=csrf]")
     assert token is not None
     page = browser.post(CALENDAR, {"csrf": token.attributes["value"], "do": "add", **typed})
     assert page.status == 400
-    assert told in page.one(".field-error")
+    assert expected in page.one(".field-error")
     assert ada.data("list_content_ideas")["ideas"] == []
     assert browser.post(CALENDAR, {"csrf": "no", "do": "add", "title": "x"}).status == 403
 

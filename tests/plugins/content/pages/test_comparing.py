@@ -85,9 +85,9 @@ def test_a_month_starts_at_local_midnight_across_clock_changes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "expected"),
     [(0, "just now"), (-5, "in a moment"), (90, "1 minute ago"), (-7200, "in 2 hours"), (86_400 * 3, "3 days ago")],
 )
-def test_relative_times(seconds: int, told: str) -> None:
+def test_relative_times(seconds: int, expected: str) -> None:
     now = datetime(2026, 11, 21, tzinfo=UTC)
-    assert relative(now - timedelta(seconds=seconds), now) == told
+    assert relative(now - timedelta(seconds=seconds), now) == expected

@@ -32,7 +32,7 @@ def test_an_unchanged_post_has_no_edits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "expected"),
     [
         ({"fields": {**POST.fields, "title": "Coffee"}}, ["the title is now 'Coffee' (it was 'Tea')"]),
         ({"fields": {**POST.fields, "tags": ("tea",)}}, ["the tags are now 'tea' (they were 'tea, cups')"]),
@@ -48,8 +48,8 @@ def test_an_unchanged_post_has_no_edits() -> None:
         ]),
     ],
 )  # fmt: skip
-def test_an_edit_is_reported_with_an_excerpt(changes: dict[str, object], said: list[str]) -> None:
-    assert edits(snapshot(POST), replace(POST, **changes)) == said  # type: ignore[arg-type]
+def test_an_edit_is_reported_with_an_excerpt(changes: dict[str, object], expected: list[str]) -> None:
+    assert edits(snapshot(POST), replace(POST, **changes)) == expected  # type: ignore[arg-type]
 
 
 def test_a_replaced_featured_image_is_an_edit() -> None:
@@ -70,7 +70,7 @@ KEPT = {
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "expected"),
     [
         ({}, []),
         ({"featured": "7"}, []),
@@ -88,9 +88,9 @@ KEPT = {
         ({"slug": "tea-2"}, ["the site gave the post the slug 'tea-2' instead of 'tea'"]),
     ],
 )  # fmt: skip
-def test_a_field_changed_by_the_site_is_named(changes: dict[str, str], said: list[str]) -> None:
+def test_a_field_changed_by_the_site_is_named(changes: dict[str, str], expected: list[str]) -> None:
     post = replace(POST, featured=True, fields=KEPT | changes)
-    assert differences(SENT, post) == said
+    assert differences(SENT, post) == expected
     assert differences(replace(SENT, kept=frozenset(changes)), post) == []
 
 

@@ -128,7 +128,7 @@ def test_a_theme_may_shift_all_headings_down_a_level() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "expected"),
     [
         ("<h2>Prices</h2>", "<p>Prices</p>", 'the heading "Prices" is not shown as a heading'),
         ("<h3>Water</h3>", "<h2>Water</h2>", 'the heading "Water" is shown at level 2 instead of 3'),
@@ -176,10 +176,10 @@ def test_a_theme_may_shift_all_headings_down_a_level() -> None:
         ("<iframe", "<x", 'the embedded page "youtube-nocookie.com: Abc123xyz" is not shown'),
     ],
 )
-def test_a_loss_is_reported_with_the_lost_part(before: str, after: str, said: str) -> None:
+def test_a_loss_is_reported_with_the_lost_part(before: str, after: str, expected: str) -> None:
     assert before in ARTICLE
     problems = compared(ARTICLE.replace(before, after))
-    assert [problem for problem in problems if said in problem], problems
+    assert [problem for problem in problems if expected in problem], problems
     assert len(problems) <= 4, problems
 
 

@@ -67,7 +67,7 @@ def test_a_page_that_shows_the_article_needs_no_remark() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "expected"),
     [
         (
             'See <a href="/tea/green" title="All our teas">our tea</a>',
@@ -119,10 +119,10 @@ def test_a_page_that_shows_the_article_needs_no_remark() -> None:
         ),
     ],
 )
-def test_a_loss_is_reported_with_the_lost_part(before: str, after: str, said: str) -> None:
+def test_a_loss_is_reported_with_the_lost_part(before: str, after: str, expected: str) -> None:
     assert before in ARTICLE
     problems = compared(ARTICLE.replace(before, after, 1))
-    assert [problem for problem in problems if said in problem], problems
+    assert [problem for problem in problems if expected in problem], problems
     assert len(problems) <= 2, problems
 
 

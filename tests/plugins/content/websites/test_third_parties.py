@@ -167,11 +167,11 @@ def test_two_third_parties_with_the_same_name_both_fail(tmp_path: Path, capsys: 
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"), [({"source": "library"}, "none of auto, library"), ({"platform": "Fake CMS"}, "lower-case")]
+    ("wrong", "expected"), [({"source": "library"}, "none of auto, library"), ({"platform": "Fake CMS"}, "lower-case")]
 )
-def test_an_invalid_name_is_refused(tmp_path: Path, wrong: dict[str, str], told: str) -> None:
+def test_an_invalid_name_is_refused(tmp_path: Path, wrong: dict[str, str], expected: str) -> None:
     with configured(tmp_path, "fakecms", **wrong, more=()) as config:
         plugins = LoadedApp(settings_for_test(config, tmp_path / "data")).plugins
     (record,) = plugins.failed
     assert record.id == "fakecms"
-    assert told in record.error
+    assert expected in record.error

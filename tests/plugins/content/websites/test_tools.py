@@ -163,7 +163,7 @@ def test_loops_and_chains_are_detected_without_fetching() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         ({"mode": "schedule"}, "publish_at: is missing"),
         ({"publish_at": "2099-01-01T00:00:00Z", "mode": "publish"}, "only goes with the mode schedule"),
@@ -180,10 +180,10 @@ def test_loops_and_chains_are_detected_without_fetching() -> None:
     ],
 )
 def test_invalid_publish_arguments_are_refused(
-    host: RunningHost, ada: Client, arguments: dict[str, Any], told: str
+    host: RunningHost, ada: Client, arguments: dict[str, Any], expected: str
 ) -> None:
     request = {"content_id": article(host, ada), "website_id": builtin(ada)} | arguments
-    assert told in ada.refusal("publish_content", **request)
+    assert expected in ada.refusal("publish_content", **request)
     assert ada.data("list_publications")["publications"] == []
 
 

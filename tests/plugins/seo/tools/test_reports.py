@@ -90,15 +90,17 @@ def test_a_site_is_crawled_and_its_report_is_read_by_section(ada: ToolClient) ->
         assert orphans["content_ids"] == {}
 
 
-@pytest.mark.parametrize(("platform", "told"), [("wordpress", "takes over"), ("webhook", "only copies")])
-def test_a_report_says_what_to_do_about_pages_that_are_not_articles(ada: ToolClient, platform: str, told: str) -> None:
+@pytest.mark.parametrize(("platform", "expected"), [("wordpress", "takes over"), ("webhook", "only copies")])
+def test_a_report_says_what_to_do_about_pages_that_are_not_articles(
+    ada: ToolClient, platform: str, expected: str
+) -> None:
     with serving(good_site()) as site:
         website = connect(ada, site.origin, platform)
         crawl(ada, website)
         text = ada.call("get_seo_report", website_id=website, section="pages")["content"][0]["text"]
         assert site.url("/") in text
         [line] = [line for line in text.splitlines() if "import_content" in line]
-        assert line.startswith(f"import_content {told} a page that is not an article yet")
+        assert line.startswith(f"import_content {expected} a page that is not an article yet")
 
 
 def test_the_pages_of_a_report_name_their_articles(ada: ToolClient) -> None:
