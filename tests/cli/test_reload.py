@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from pressroom.cli.watched_sources import changed, source_paths, state_of, syntax_errors
-from support.reloading import CONFIG, PLUGIN, SECONDS, Reloading, reloading_command, said
+from support.reloading import CONFIG, PLUGIN, SECONDS, Reloading, page_text, reloading_command
 
 END_AT_A_CALL = """
 
@@ -79,9 +79,9 @@ def test_changes_to_a_plugin_and_the_configuration_are_served_despite_errors(rel
 
     # A browser keeps its connection open, and no request is refused during the restart.
     reloading.write("two words")
-    responses = {said(reloading.port, seconds=SECONDS)}
+    responses = {page_text(reloading.port, seconds=SECONDS)}
     while "two words" not in responses:
-        responses.add(said(reloading.port, seconds=SECONDS))
+        responses.add(page_text(reloading.port, seconds=SECONDS))
     assert responses <= {"one", "two words"}
     browser.close()
 
@@ -97,7 +97,7 @@ def test_changes_to_a_plugin_and_the_configuration_are_served_despite_errors(rel
     reloading.configure(CONFIG + "[server]\nprot = 1\n")
     reloading.wait_for_output("The new server exited (exit code 1). The server keeps running unchanged")
     assert "prot" in reloading.output
-    assert said(reloading.port, seconds=SECONDS) == "four"
+    assert page_text(reloading.port, seconds=SECONDS) == "four"
     reloading.configure(CONFIG + "[branding]\nname = 'Another'\n")
     reloading.write("five")
     reloading.wait_for("five")
@@ -105,7 +105,7 @@ def test_changes_to_a_plugin_and_the_configuration_are_served_despite_errors(rel
     # A server that exits on its own is started again by the next change.
     reloading.write("six", after=END_AT_A_CALL)
     reloading.wait_for("six")
-    said(reloading.port, "/end")
+    page_text(reloading.port, "/end")
     reloading.wait_for_output("The server exited (exit code 0). It starts again when a file changes.")
     reloading.write("seven")
     reloading.wait_for("seven")

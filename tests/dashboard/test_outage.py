@@ -50,13 +50,13 @@ def sent_during_the_outage(browser: BrowserWithoutScreen, page: Page, members: P
     pages.append(browser.submit(page, "/dashboard/connections", name="Meanwhile"))
     pages.append(browser.submit(members, "/dashboard/members", action="invite", role="editor", note="Meanwhile"))
     browser.client.cookies.clear()
-    strangers = browser.get("/sign-in")
-    assert strangers.status == 200
-    pages.append(browser.submit(strangers, "/sign-in", email="ada@example.org", password=PASSWORD))
+    sign_in_page = browser.get("/sign-in")
+    assert sign_in_page.status == 200
+    pages.append(browser.submit(sign_in_page, "/sign-in", email="ada@example.org", password=PASSWORD))
     return pages
 
 
-async def test_people_are_asked_to_return_later_and_find_everything_as_it_was(url: str, tmp_path: Path) -> None:
+async def test_users_get_a_retry_notice_and_lose_nothing(url: str, tmp_path: Path) -> None:
     await migrate(settings_for_test({"storage": {"database": url}}, tmp_path))
     async with proxy_to(url) as proxy, running(through(url, proxy.endpoint), tmp_path) as host:
         with BrowserWithoutScreen(host) as browser:

@@ -23,7 +23,7 @@ async def exchange(fetcher: Fetcher, url: str, **options: object) -> FetchRespon
 
 async def test_a_redirect_is_a_response(secure_origin: RunOrigin, fetcher_for: MakeFetcher) -> None:
     async def reply(visit: Visit) -> None:
-        await visit.answer(b"moved", "Location: http://10.0.0.1/", "X-A: 1", "x-a: 2", status="301 Moved Permanently")
+        await visit.respond(b"moved", "Location: http://10.0.0.1/", "X-A: 1", "x-a: 2", status="301 Moved Permanently")
 
     async with secure_origin(reply) as running, fetcher_for(running) as fetcher:
         response = await exchange(fetcher, at(running, "/a"))
@@ -37,7 +37,7 @@ async def test_compressed_content_is_returned_as_sent(secure_origin: RunOrigin, 
     packed = gzip.compress(b"page")
 
     async def reply(visit: Visit) -> None:
-        await visit.answer(packed, "Content-Encoding: gzip")
+        await visit.respond(packed, "Content-Encoding: gzip")
 
     async with secure_origin(reply) as running, fetcher_for(running) as fetcher:
         assert (await exchange(fetcher, at(running), encodings="gzip")).content == packed
@@ -52,7 +52,7 @@ async def test_content_is_truncated_at_the_limit(secure_origin: RunOrigin, fetch
             await visit.send(b"x" * 1024)
 
     async def exact(visit: Visit) -> None:
-        await visit.answer(b"x" * 1000)
+        await visit.respond(b"x" * 1000)
 
     async with secure_origin(endless) as running, fetcher_for(running) as fetcher:
         response = await exchange(fetcher, at(running))
@@ -97,7 +97,7 @@ async def test_no_response_in_time(secure_origin: RunOrigin, fetcher_for: MakeFe
 
 async def test_the_head_of_a_response_is_bounded(fetcher_for: MakeFetcher) -> None:
     async def reply(visit: Visit) -> None:
-        await visit.answer(b"", f"X-Long: {'x' * 40_000}")
+        await visit.respond(b"", f"X-Long: {'x' * 40_000}")
 
     async with origin(reply) as running, fetcher_for(running) as fetcher:
         with pytest.raises(FetchRefused, match="bytes of headers"):

@@ -24,7 +24,7 @@ LOOPBACK = [ip_network("127.0.0.0/8")]
 
 
 class Origin:
-    """Answers with `content`, but holds `/hold` until released. `held` counts the waiting requests."""
+    """Responds with `content`, but holds `/hold` until released. `held` counts the waiting requests."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -33,7 +33,7 @@ class Origin:
         self.go = asyncio.Event()
         self.url = ""
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
         if head.startswith(b"GET /hold"):
             async with self.more:
@@ -52,7 +52,7 @@ class Origin:
 @asynccontextmanager
 async def origin(content: bytes = b"here") -> AsyncIterator[Origin]:
     site = Origin(content)
-    async with serving(site.answer) as port:
+    async with serving(site.serve) as port:
         site.url = f"http://127.0.0.1:{port}"
         yield site
 
@@ -74,7 +74,7 @@ async def as_one(owner: str, purpose: Purpose, fetcher: GuardedFetcher, url: str
         (["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"], "anonymous", 3),
         (["a", "b", "c", "d", "e"], "call", 6),
     ],
-    ids=["one crawl", "many crawls", "strangers", "calls of accounts"],
+    ids=["one crawl", "many crawls", "anonymous calls", "calls of accounts"],
 )
 async def test_other_fetches_cannot_delay_publishing(owners: list[str], purpose: Purpose, at_most: int) -> None:
     fetcher = GuardedFetcher(concurrency=8, fair=True, private_networks=LOOPBACK)

@@ -12,9 +12,9 @@ from support.origins import Authority, Origin, Reply, StubNames, Visit, origin, 
 from .conftest import NAME, Fetcher, RunOrigin
 
 
-def answering(content: bytes = b"content", *headers: str, status: str = "200 OK") -> Reply:
+def reply_with(content: bytes = b"content", *headers: str, status: str = "200 OK") -> Reply:
     async def reply(visit: Visit) -> None:
-        await visit.answer(content, *headers, status=status)
+        await visit.respond(content, *headers, status=status)
 
     return reply
 
@@ -29,7 +29,7 @@ def at(running: Origin, path: str = "/", scheme: str = "https") -> str:
 
 async def test_content_is_returned_with_its_type(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async with (
-        secure_origin(answering(b"\x89PNG", "Content-Type: Image/PNG; q=1")) as running,
+        secure_origin(reply_with(b"\x89PNG", "Content-Type: Image/PNG; q=1")) as running,
         fetcher_for(running) as fetcher,
     ):
         fetched = await get(fetcher, at(running, "/a?b=c#d"))
@@ -48,7 +48,7 @@ async def test_only_the_url_and_the_accepted_types_are_sent(
     netrc.write_text(f"machine {NAME} login me password secret")
     monkeypatch.setenv("NETRC", str(netrc))
     async with (
-        secure_origin(answering(b"", "Set-Cookie: a=b; Path=/")) as running,
+        secure_origin(reply_with(b"", "Set-Cookie: a=b; Path=/")) as running,
         fetcher_for(running) as fetcher,
     ):
         await get(fetcher, at(running))
@@ -66,18 +66,18 @@ async def test_only_the_url_and_the_accepted_types_are_sent(
 async def test_a_missing_or_duplicate_type_is_empty(
     secure_origin: RunOrigin, fetcher_for: Fetcher, headers: tuple[str, ...]
 ) -> None:
-    async with secure_origin(answering(b"<svg/>", *headers)) as running, fetcher_for(running) as fetcher:
+    async with secure_origin(reply_with(b"<svg/>", *headers)) as running, fetcher_for(running) as fetcher:
         assert (await get(fetcher, at(running))).media_type == ""
 
 
 async def test_an_error_page_is_a_response(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
-    async with secure_origin(answering(b"gone", status="404 Not Found")) as running, fetcher_for(running) as fetcher:
+    async with secure_origin(reply_with(b"gone", status="404 Not Found")) as running, fetcher_for(running) as fetcher:
         fetched = await get(fetcher, at(running))
     assert (fetched.status, fetched.content) == (404, b"gone")
 
 
 async def test_plain_http_is_for_exempt_hosts_only(fetcher_for: Fetcher) -> None:
-    async with origin(answering()) as running, origin(answering()) as other, fetcher_for(running) as fetcher:
+    async with origin(reply_with()) as running, origin(reply_with()) as other, fetcher_for(running) as fetcher:
         assert (await get(fetcher, at(running, scheme="http"))).content == b"content"
         with pytest.raises(FetchRefused, match="must begin with https://"):
             await get(fetcher, at(other, scheme="http"))
@@ -86,16 +86,16 @@ async def test_plain_http_is_for_exempt_hosts_only(fetcher_for: Fetcher) -> None
 
 async def test_a_port_other_than_443_is_refused(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     names = StubNames(["127.0.0.1"])
-    async with secure_origin(answering()) as running, fetcher_for(names=names) as fetcher:
+    async with secure_origin(reply_with()) as running, fetcher_for(names=names) as fetcher:
         with pytest.raises(FetchRefused, match=f"port {running.port} is not allowed"):
             await get(fetcher, at(running))
     assert not running.visits
-    assert not names.asked
+    assert not names.queries
 
 
 async def test_the_certificate_must_match_the_name(authority: Authority, fetcher_for: Fetcher, tmp_path: Path) -> None:
     tls = authority.server_context(tmp_path, "other.example.org", "127.0.0.1")
-    async with origin(answering(), tls) as running, fetcher_for(running) as fetcher:
+    async with origin(reply_with(), tls) as running, fetcher_for(running) as fetcher:
         with pytest.raises(FetchFailed, match="no secure connection") as failure:
             await get(fetcher, at(running))
         assert (await get(fetcher, f"https://127.0.0.1:{running.port}/")).content == b"content"
@@ -103,7 +103,7 @@ async def test_the_certificate_must_match_the_name(authority: Authority, fetcher
 
 
 async def test_a_certificate_of_an_unknown_authority_is_not_trusted(secure_origin: RunOrigin) -> None:
-    async with secure_origin(answering()) as running:
+    async with secure_origin(reply_with()) as running:
         exempt = [("127.0.0.1", running.port)]
         async with GuardedFetcher(resolver=StubNames(["127.0.0.1"]), exempt=exempt) as fetcher:
             with pytest.raises(FetchFailed, match="no secure connection"):
@@ -114,7 +114,7 @@ async def test_a_certificate_of_an_unknown_authority_is_not_trusted(secure_origi
 async def test_the_next_address_is_tried_if_the_first_does_not_respond(
     secure_origin: RunOrigin, authority: Authority
 ) -> None:
-    async with secure_origin(answering()) as running:
+    async with secure_origin(reply_with()) as running:
         fetcher = GuardedFetcher(
             tls=authority.client_context(),
             resolver=StubNames(["127.0.0.2", "127.0.0.1"]),
@@ -125,7 +125,7 @@ async def test_the_next_address_is_tried_if_the_first_does_not_respond(
 
 
 async def test_a_refused_connection_is_reported(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
-    async with secure_origin(answering()) as running:
+    async with secure_origin(reply_with()) as running:
         pass
     async with fetcher_for(running) as fetcher:
         with pytest.raises(FetchFailed, match="could not connect to"):
@@ -148,7 +148,7 @@ async def test_names_are_resolved_by_the_system() -> None:
 
 
 async def test_content_may_be_as_large_as_the_limit(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
-    async with secure_origin(answering(b"x" * 1000)) as running, fetcher_for(running) as fetcher:
+    async with secure_origin(reply_with(b"x" * 1000)) as running, fetcher_for(running) as fetcher:
         assert len((await get(fetcher, at(running), max_bytes=1000)).content) == 1000
         with pytest.raises(FetchRefused, match="more than 999 bytes"):
             await get(fetcher, at(running), max_bytes=999)
@@ -207,14 +207,14 @@ async def test_cancelling_during_the_handshake_frees_the_connection(fetcher_for:
 
 @pytest.mark.parametrize("size", [40_000, 400_000])
 async def test_the_size_of_a_head_is_limited(secure_origin: RunOrigin, fetcher_for: Fetcher, size: int) -> None:
-    async with secure_origin(answering(b"", f"X-Long: {'x' * size}")) as running, fetcher_for(running) as fetcher:
+    async with secure_origin(reply_with(b"", f"X-Long: {'x' * size}")) as running, fetcher_for(running) as fetcher:
         with pytest.raises((FetchRefused, FetchFailed), match=r"bytes of headers|did not respond with HTTP"):
             await get(fetcher, at(running))
 
 
 async def test_compressed_content_is_refused(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     bomb = gzip.compress(bytes(10_000_000))
-    async with secure_origin(answering(bomb, "Content-Encoding: gzip")) as running, fetcher_for(running) as fetcher:
+    async with secure_origin(reply_with(bomb, "Content-Encoding: gzip")) as running, fetcher_for(running) as fetcher:
         with pytest.raises(FetchRefused, match="compressed"):
             await get(fetcher, at(running), max_bytes=100_000)
 
@@ -249,7 +249,7 @@ async def test_concurrent_fetches_are_limited(secure_origin: RunOrigin, fetcher_
     async def reply(visit: Visit) -> None:
         arrived.put_nowait(visit)
         await go_on.wait()
-        await visit.answer()
+        await visit.respond()
 
     async with secure_origin(reply) as running, fetcher_for(running, concurrency=2) as fetcher:
         calls = [asyncio.create_task(get(fetcher, at(running))) for _ in range(4)]
@@ -272,7 +272,7 @@ async def test_cancelling_frees_the_connection(secure_origin: RunOrigin, fetcher
             arrived.set()
             await visit.until_left()
         else:
-            await visit.answer(b"next")
+            await visit.respond(b"next")
 
     async with secure_origin(reply) as running, fetcher_for(running, concurrency=1) as fetcher:
         call = asyncio.create_task(get(fetcher, at(running, "/slow")))
@@ -285,7 +285,7 @@ async def test_cancelling_frees_the_connection(secure_origin: RunOrigin, fetcher
 
 
 async def test_closing_and_reopening_is_possible(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
-    async with secure_origin(answering()) as running:
+    async with secure_origin(reply_with()) as running:
         fetcher = fetcher_for(running)
         for _ in range(2):
             await fetcher.open()

@@ -93,7 +93,9 @@ async def _refused(url: str, names: StubNames) -> None:
         with pytest.raises(FetchRefused) as refusal:
             await fetcher.get(url, accept="*/*", max_bytes=1, seconds=30)
     # The error must not reveal the internal IP address that a name resolves to.
-    assert not any(str(address) in str(refusal.value) for answer in names.answers for address in answer)
+    assert not any(
+        str(address) in str(refusal.value) for addresses in names.addresses_by_query for address in addresses
+    )
 
 
 @given(st.lists(INSIDE, min_size=1, max_size=3), st.lists(st.sampled_from(_PUBLIC), max_size=2), st.randoms())
@@ -117,7 +119,7 @@ def test_no_spelling_of_an_inside_address_is_connected_to(host: str) -> None:
 
 async def test_connections_are_recorded(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async def reply(visit: Visit) -> None:
-        await visit.answer()
+        await visit.respond()
 
     async with secure_origin(reply) as running, fetcher_for(running) as fetcher:
         with CONNECTIONS.recorded() as connections:
@@ -129,12 +131,12 @@ async def test_a_name_is_resolved_once_and_that_ip_address_is_used(
     secure_origin: RunOrigin, fetcher_for: Fetcher
 ) -> None:
     async def reply(visit: Visit) -> None:
-        await visit.answer(b"checked")
+        await visit.respond(b"checked")
 
     names = StubNames(["127.0.0.1"], ["169.254.169.254"])
     async with secure_origin(reply) as running, fetcher_for(running, names=names) as fetcher:
         url = f"https://{NAME}:{running.port}/"
         assert (await fetcher.get(url, accept="*/*", max_bytes=100, seconds=30)).content == b"checked"
-        assert names.asked == [NAME]
+        assert names.queries == [NAME]
         with pytest.raises(FetchRefused, match="not on the public internet"):
             await fetcher.get(url, accept="*/*", max_bytes=100, seconds=30)

@@ -11,9 +11,9 @@ from .conftest import NAME, Fetcher, RunOrigin
 def leading_to(location: str, status: str = "302 Found") -> Reply:
     async def reply(visit: Visit) -> None:
         if visit.target.startswith("/end"):
-            await visit.answer(b"end")
+            await visit.respond(b"end")
         else:
-            await visit.answer(b"moved", f"Location: {location}", status=status)
+            await visit.respond(b"moved", f"Location: {location}", status=status)
 
     return reply
 
@@ -38,7 +38,7 @@ async def test_a_redirect_is_followed(
 
 async def test_a_redirect_without_a_location_is_a_response(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async def reply(visit: Visit) -> None:
-        await visit.answer(b"where?", status="302 Found")
+        await visit.respond(b"where?", status="302 Found")
 
     async with secure_origin(reply) as running, fetcher_for(running) as fetcher:
         assert (await get(fetcher, running.port)).endswith("where?")
@@ -89,7 +89,7 @@ async def test_a_name_that_resolves_differently_at_the_redirect_is_refused(
     async with secure_origin(leading_to("/end")) as running, fetcher_for(running, names=names) as fetcher:
         with pytest.raises(FetchRefused, match="not on the public internet"):
             await get(fetcher, running.port)
-    assert names.asked == [NAME, NAME]
+    assert names.queries == [NAME, NAME]
 
 
 async def test_a_redirect_from_https_to_plain_http_is_refused(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:

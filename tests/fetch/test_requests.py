@@ -12,16 +12,16 @@ from .conftest import NAME, Fetcher, RunOrigin
 SECRET = {"Authorization": "Bearer secret", "Accept": "application/json"}
 
 
-def answering(content: bytes = b"{}", *headers: str, status: str = "200 OK") -> Reply:
+def reply_with(content: bytes = b"{}", *headers: str, status: str = "200 OK") -> Reply:
     async def reply(visit: Visit) -> None:
-        await visit.answer(content, *headers, status=status)
+        await visit.respond(content, *headers, status=status)
 
     return reply
 
 
 async def test_a_request_is_sent_as_given(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async with (
-        secure_origin(answering(b'{"id":1}', "X-Total: 3", "Link: a", "Link: b", status="201 Created")) as running,
+        secure_origin(reply_with(b'{"id":1}', "X-Total: 3", "Link: a", "Link: b", status="201 Created")) as running,
         fetcher_for(running) as fetcher,
     ):
         response = await fetcher.request(
@@ -44,9 +44,9 @@ async def test_a_request_is_sent_as_given(secure_origin: RunOrigin, fetcher_for:
 async def test_redirects_are_followed_only_on_request(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
     async def reply(visit: Visit) -> None:
         if visit.target == "/new":
-            await visit.answer(b"here")
+            await visit.respond(b"here")
         else:
-            await visit.answer(b"", "Location: /new", status="301 Moved")
+            await visit.respond(b"", "Location: /new", status="301 Moved")
 
     async with secure_origin(reply) as running, fetcher_for(running) as fetcher:
         url = f"https://{NAME}:{running.port}/old"
@@ -58,11 +58,11 @@ async def test_redirects_are_followed_only_on_request(secure_origin: RunOrigin, 
 
 
 async def test_a_credential_is_not_sent_to_another_host(secure_origin: RunOrigin, fetcher_for: Fetcher) -> None:
-    async with secure_origin(answering(b"elsewhere")) as second:
+    async with secure_origin(reply_with(b"elsewhere")) as second:
 
         async def reply(visit: Visit) -> None:
             location = f"Location: https://other.example.org:{second.port}/"
-            await visit.answer(b"", location, status="302 Found")
+            await visit.respond(b"", location, status="302 Found")
 
         async with (
             secure_origin(reply) as first,
@@ -85,7 +85,7 @@ def reply_to(port: int) -> Reply:
     """Return a reply that redirects to another port of the same host: another origin."""
 
     async def reply(visit: Visit) -> None:
-        await visit.answer(b"", f"Location: https://{NAME}:{port}/", status="302 Found")
+        await visit.respond(b"", f"Location: https://{NAME}:{port}/", status="302 Found")
 
     return reply
 
@@ -122,13 +122,13 @@ async def test_a_result_that_breaks_a_bound_does_not_undo_the_call(
     content: bytes,
     headers: tuple[str, ...],
 ) -> None:
-    async with secure_origin(answering(content, *headers)) as running, fetcher_for(running) as fetcher:
+    async with secure_origin(reply_with(content, *headers)) as running, fetcher_for(running) as fetcher:
         with pytest.raises(error):
             await fetcher.request(method, f"https://{NAME}:{running.port}/", max_bytes=100, seconds=30)
 
 
 async def test_an_unreachable_host_is_reported(fetcher_for: Fetcher) -> None:
-    async with origin(answering()) as unreachable:
+    async with origin(reply_with()) as unreachable:
         pass
     async with fetcher_for(unreachable) as fetcher:
         with pytest.raises(FetchFailed):
@@ -137,7 +137,7 @@ async def test_an_unreachable_host_is_reported(fetcher_for: Fetcher) -> None:
 
 async def test_the_operators_private_networks_are_allowed() -> None:
     async with (
-        origin(answering(b"intern")) as running,
+        origin(reply_with(b"intern")) as running,
         GuardedFetcher(resolver=StubNames(["127.0.0.1"]), private_networks=[IPv4Network("127.0.0.0/30")]) as fetcher,
         GuardedFetcher(resolver=StubNames(["127.0.0.1"]), private_networks=[IPv4Network("10.0.0.0/8")]) as other,
     ):

@@ -43,7 +43,7 @@ async def test_the_connection_uses_the_checked_ip_address() -> None:
         with CONNECTIONS.recorded() as connections:
             async with fetcher.connect(NAME, port, seconds=30) as (_, writer):
                 assert writer.get_extra_info("peername") == ("127.0.0.1", port)
-            assert (connections, names.asked) == ([("127.0.0.1", port)], [NAME])
+            assert (connections, names.queries) == ([("127.0.0.1", port)], [NAME])
             with pytest.raises(FetchRefused, match="not on the public internet"):
                 async with fetcher.connect(NAME, port, seconds=30):
                     pass
@@ -62,14 +62,14 @@ async def test_internal_or_ambiguous_hosts_are_not_connected_to(host: str) -> No
     assert connections == []
 
 
-@pytest.mark.parametrize("answer", [["127.0.0.1"], [PUBLIC, "10.0.0.1"], ["::1"], ["fd00::1", PUBLIC]])
-async def test_a_name_with_an_internal_ip_address_is_not_connected_to(answer: list[str]) -> None:
-    async with GuardedFetcher(resolver=StubNames(answer)) as fetcher:
+@pytest.mark.parametrize("addresses", [["127.0.0.1"], [PUBLIC, "10.0.0.1"], ["::1"], ["fd00::1", PUBLIC]])
+async def test_a_name_with_an_internal_ip_address_is_not_connected_to(addresses: list[str]) -> None:
+    async with GuardedFetcher(resolver=StubNames(addresses)) as fetcher:
         with CONNECTIONS.recorded() as connections, pytest.raises(FetchRefused) as caught:
             async with fetcher.connect(NAME, 22, seconds=30):
                 pass
     assert connections == []
-    assert not any(address in str(caught.value) for address in answer)
+    assert not any(address in str(caught.value) for address in addresses)
 
 
 @pytest.mark.parametrize("port", [1, 25, 80, 3306, 6379, 65_535])

@@ -28,7 +28,7 @@ def head(path: str, *headers: str) -> bytes:
     ).encode()
 
 
-def answer_of(connection: socket.socket) -> tuple[int, dict[str, object]]:
+def read_response(connection: socket.socket) -> tuple[int, dict[str, object]]:
     received = b""
     while chunk := connection.recv(65536):
         received = (received + chunk).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -58,7 +58,7 @@ def test_an_endless_body_is_refused(shared_host: RunningHost) -> None:
 def test_an_oversized_content_length_is_refused_before_the_body_is_sent(shared_host: RunningHost) -> None:
     with connect(shared_host) as connection:
         connection.sendall(head(QR, "Content-Length: 10000000", "Expect: 100-continue"))
-        status, body = answer_of(connection)
+        status, body = read_response(connection)
 
     assert status == 413
     assert body["error"]["code"] == "payload_too_large"  # type: ignore[index]  # an envelope
@@ -71,7 +71,7 @@ def test_a_client_that_stops_mid_request_is_disconnected(start: Start) -> None:
     for beginning in (head(QR)[:-10], head(QR, "Content-Length: 100") + b'{"text":'):
         with connect(host) as connection:
             connection.sendall(beginning)
-            status, body = answer_of(connection)
+            status, body = read_response(connection)
         assert status in (408, 503)
         assert body["error"]["code"] == "timeout"  # type: ignore[index]
     assert httpx.post(host.url + QR, json={"text": "x"}).status_code == 200

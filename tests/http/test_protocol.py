@@ -27,7 +27,7 @@ def request(method: str, target: str, *headers: str, version: str = "1.1", host:
     return "\r\n".join(lines).encode("latin-1")
 
 
-def answers(host: RunningHost, sent: bytes) -> list[tuple[int, dict[str, str], bytes]]:
+def responses_to(host: RunningHost, sent: bytes) -> list[tuple[int, dict[str, str], bytes]]:
     """Send bytes on a new connection, and return all responses until the server closes it."""
     with socket.create_connection(("127.0.0.1", host.settings.server.port), timeout=20) as connection:
         connection.sendall(sent)
@@ -43,9 +43,9 @@ def answers(host: RunningHost, sent: bytes) -> list[tuple[int, dict[str, str], b
             return responses
 
 
-def answer(host: RunningHost, sent: bytes) -> tuple[int, dict[str, str], dict[str, Any]]:
+def response_to(host: RunningHost, sent: bytes) -> tuple[int, dict[str, str], dict[str, Any]]:
     """Return the only response, which must carry the headers that every response has."""
-    ((status, headers, body),) = [response for response in answers(host, sent) if response[0] != 100]
+    ((status, headers, body),) = [response for response in responses_to(host, sent) if response[0] != 100]
     assert headers["x-request-id"]
     assert headers["x-content-type-options"] == "nosniff"
     return status, headers, json.loads(body)
@@ -67,7 +67,7 @@ def answer(host: RunningHost, sent: bytes) -> tuple[int, dict[str, str], dict[st
     ids=["absolute form", "slash", "query", "HTTP 1.0", "case", "suffix", "expect", "identity", "upgrade"],
 )
 def test_an_unusual_but_valid_request_gets_a_response(shared_host: RunningHost, head: bytes) -> None:
-    status, _, body = answer(shared_host, head + BODY)
+    status, _, body = response_to(shared_host, head + BODY)
 
     assert (status, body["data"]["format"]) == (200, "png")
 
@@ -75,7 +75,7 @@ def test_an_unusual_but_valid_request_gets_a_response(shared_host: RunningHost, 
 def test_a_chunked_body_is_read(shared_host: RunningHost) -> None:
     chunks = b"5;note=x\r\n" + BODY[:5] + b"\r\n%x\r\n" % len(BODY[5:]) + BODY[5:] + b"\r\n0\r\n\r\n"
 
-    assert answer(shared_host, request("POST", QR, JSON, CHUNKED) + chunks)[0] == 200
+    assert response_to(shared_host, request("POST", QR, JSON, CHUNKED) + chunks)[0] == 200
 
 
 def test_pipelined_requests_get_their_responses_in_order(shared_host: RunningHost) -> None:
@@ -84,7 +84,7 @@ def test_pipelined_requests_get_their_responses_in_order(shared_host: RunningHos
         + BODY
         for number in range(5)
     )
-    responses = answers(shared_host, requests + request("GET", "/healthz", "X-Request-Id: pipelined-5"))
+    responses = responses_to(shared_host, requests + request("GET", "/healthz", "X-Request-Id: pipelined-5"))
 
     assert [headers["x-request-id"] for _, headers, _ in responses] == [f"pipelined-{number}" for number in range(6)]
     assert {status for status, _, _ in responses} == {200}
@@ -126,7 +126,7 @@ def test_pipelined_requests_get_their_responses_in_order(shared_host: RunningHos
     ids=lambda value: repr(value[:50]) if isinstance(value, bytes) else "",
 )
 def test_invalid_http_is_refused_in_the_envelope(shared_host: RunningHost, sent: bytes, status: int, code: str) -> None:
-    actual_status, headers, body = answer(shared_host, sent)
+    actual_status, headers, body = response_to(shared_host, sent)
 
     assert (actual_status, body["ok"], body["error"]["code"]) == (status, False, code)
     assert headers["access-control-allow-origin"] == "*"
@@ -136,7 +136,7 @@ def test_invalid_http_is_refused_in_the_envelope(shared_host: RunningHost, sent:
 
 
 def test_a_head_that_is_too_large_is_distinguished_from_a_body(shared_host: RunningHost) -> None:
-    _, _, body = answer(shared_host, request("GET", "/healthz", "X-Long: " + "a" * 20_000))
+    _, _, body = response_to(shared_host, request("GET", "/healthz", "X-Long: " + "a" * 20_000))
 
     assert "headers" in body["error"]["message"]
 
@@ -186,7 +186,7 @@ def test_an_absurd_range_returns_the_complete_file(api: httpx.Client, header: st
 def test_a_metrics_token_with_invalid_bytes_is_refused(start: Start) -> None:
     host = start(metrics={"token": "abcdef"})
 
-    ((status, headers, _),) = answers(host, request("GET", "/metrics", "Authorization: Bearer \xff"))
+    ((status, headers, _),) = responses_to(host, request("GET", "/metrics", "Authorization: Bearer \xff"))
 
     assert (status, headers["www-authenticate"]) == (401, "Bearer")
 
@@ -194,7 +194,7 @@ def test_a_metrics_token_with_invalid_bytes_is_refused(start: Start) -> None:
 def test_an_incomplete_body_is_reported(start: Start) -> None:
     host = start(builtin_plugins=True, server={"request_timeout": 0.3})
 
-    status, headers, body = answer(host, request("POST", QR, JSON, "Content-Length: 100") + b'{"te')
+    status, headers, body = response_to(host, request("POST", QR, JSON, "Content-Length: 100") + b'{"te')
 
     assert (status, body["error"]["code"]) == (503, "timeout")
     assert headers["retry-after"] == str(body["error"]["retryAfter"])
@@ -293,7 +293,7 @@ def wait_for(happened: Callable[[], bool]) -> None:
     ids=["space before the colon", "folded header", "no host", "two hosts"],
 )
 def test_an_ambiguous_head_is_refused(shared_host: RunningHost, head: bytes) -> None:
-    status, _, body = answer(shared_host, head + BODY)
+    status, _, body = response_to(shared_host, head + BODY)
 
     assert (status, body["ok"]) == (400, False)
     assert "header" in body["error"]["message"].lower()

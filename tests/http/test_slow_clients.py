@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 from pressroom.testing import RunningHost
-from support.raw_http import answer, closed, connected, status
+from support.raw_http import closed, connected, read_response, status
 from support.tool_hosts import tool_host
 
 SECONDS = 1.0
@@ -49,7 +49,7 @@ def trickling(connection: socket.socket, piece: bytes) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("begun", "piece", "expected"),
+    ("beginning", "piece", "expected"),
     [
         (b"GET /healthz HTTP/1.1\r\nHost: test\r\n", b"X-More: 1\r\n", 408),
         (b"G", b"E", 408),
@@ -62,12 +62,12 @@ def trickling(connection: socket.socket, piece: bytes) -> Iterator[None]:
     ids=["head", "first line", "body", "chunks", "body of MCP", "unwanted body", "unwanted chunks"],
 )
 def test_a_connection_cannot_be_held_open_by_trickling_bytes(
-    host: RunningHost, begun: bytes, piece: bytes, expected: int
+    host: RunningHost, beginning: bytes, piece: bytes, expected: int
 ) -> None:
     with connected(host.url) as connection:
-        connection.sendall(begun)
+        connection.sendall(beginning)
         with trickling(connection, piece):
-            received = answer(connection)
+            received = read_response(connection)
             assert closed(connection)
     assert status(received) == expected, received
 
@@ -83,14 +83,14 @@ def test_a_slow_client_within_the_time_limit_gets_a_response(tmp_path: Path) -> 
         for index in range(len(body)):
             time.sleep(0.07)
             connection.sendall(body[index : index + 1])
-        assert status(answer(connection)) == 200
+        assert status(read_response(connection)) == 200
 
 
 def test_a_connection_is_kept_open_between_requests(host: RunningHost) -> None:
     with connected(host.url) as connection:
         for _ in range(3):
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
-            assert status(answer(connection)) == 200
+            assert status(read_response(connection)) == 200
             time.sleep(SECONDS * 1.2)
 
 
@@ -99,9 +99,9 @@ def test_anonymous_clients_cannot_take_all_connections(tmp_path: Path) -> None:
         connections = [stack.enter_context(connected(host.url)) for _ in range(5)]
         for connection in connections:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
-            assert status(answer(connection)) == 200
+            assert status(read_response(connection)) == 200
         with connected(host.url) as sixth:
-            refusal = answer(sixth)
+            refusal = read_response(sixth)
             assert closed(sixth)
         assert (status(refusal), b"too many connections" in refusal) == (503, True)
         connections.pop().close()
@@ -110,7 +110,7 @@ def test_anonymous_clients_cannot_take_all_connections(tmp_path: Path) -> None:
         while status(_health(host)) != 200:
             assert time.monotonic() < deadline
         connections[0].sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
-        assert status(answer(connections[0])) == 200
+        assert status(read_response(connections[0])) == 200
 
 
 def _health(host: RunningHost) -> bytes:
@@ -119,7 +119,7 @@ def _health(host: RunningHost) -> bytes:
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n")
         except OSError:
             return b""
-        return answer(connection)
+        return read_response(connection)
 
 
 def test_requests_behind_a_proxy_count_for_the_forwarded_ip_address(tmp_path: Path) -> None:
@@ -135,11 +135,11 @@ def test_requests_behind_a_proxy_count_for_the_forwarded_ip_address(tmp_path: Pa
         waiting = [begin(b"192.0.2.66"), begin(b"192.0.2.66")]
         for connection in waiting:  # the server is waiting for the body
             assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
-        third = answer(begin(b"192.0.2.66")).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
+        third = read_response(begin(b"192.0.2.66")).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
         other = httpx.get(f"{host.url}/healthz", headers={"x-forwarded-for": "192.0.2.1"}, timeout=30)
         for connection in waiting:
             connection.sendall(b'{"text":"hello"}'[:15])
-            assert status(answer(connection)) in (200, 400)
+            assert status(read_response(connection)) in (200, 400)
         retried = httpx.get(f"{host.url}/healthz", headers={"x-forwarded-for": "192.0.2.66"}, timeout=30)
 
     assert status(third) == 503

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from pressroom.testing import RunningHost
-from support.raw_http import answer, connected, exchange, status
+from support.raw_http import connected, exchange, read_response, status
 from support.tool_hosts import tool_host
 
 HEAD = (
@@ -70,7 +70,7 @@ def test_chunks_in_fragments_are_read(host: RunningHost) -> None:
         assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
         for byte in b"10\r\n" + BODY + b"\r\n0\r\n\r\n":
             connection.sendall(bytes([byte]))
-        assert status(answer(connection)) == 200
+        assert status(read_response(connection)) == 200
 
 
 def test_http_1_0_does_not_allow_chunks(host: RunningHost) -> None:

@@ -24,7 +24,7 @@ from support.server import Server, serving
 QR_CODE = "/tools/qr-code-generator/api/generate"
 
 
-def told_to_stop(server: Server) -> httpx.Response:
+def request_shutdown(server: Server) -> httpx.Response:
     """Send SIGTERM, and return the first `/readyz` response on a new connection that is not a 200."""
     server.process.send_signal(signal.SIGTERM)
     deadline = time.monotonic() + 20
@@ -37,7 +37,7 @@ def test_readiness_fails_before_shutdown_while_requests_are_served(tmp_path: Pat
     config = '[server]\nshutdown_delay = "10m"\n'
     with serving(tmp_path, config) as server, httpx.Client(base_url=server.url) as client:
         assert client.get("/readyz").status_code == 200
-        unready = told_to_stop(server)
+        unready = request_shutdown(server)
         assert (unready.status_code, unready.json()["problems"]) == (503, ["the server is shutting down"])
         # On the existing connection, and on new ones.
         assert client.post(QR_CODE, json={"text": "kept"}).status_code == 200
@@ -52,7 +52,7 @@ def test_readiness_fails_before_shutdown_while_requests_are_served(tmp_path: Pat
 
 def test_the_delay_ends_by_itself(tmp_path: Path) -> None:
     with serving(tmp_path, '[server]\nshutdown_delay = "1s"\n') as server:
-        assert told_to_stop(server).status_code == 503
+        assert request_shutdown(server).status_code == 503
         assert server.process.wait(40) == 0
         with pytest.raises(httpx.ConnectError):
             httpx.get(f"{server.url}/readyz")

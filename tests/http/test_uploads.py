@@ -13,7 +13,7 @@ from PIL import Image
 from pressroom.sdk import InvalidInput, parse_multipart
 from pressroom.testing import RunningHost
 from pressroom.testing.plugin import settings_for_test
-from support.raw_http import answer, connected, status
+from support.raw_http import connected, read_response, status
 
 MAX_BYTES = 2_000_000
 
@@ -54,7 +54,7 @@ def test_a_body_with_an_unknown_token_is_not_read(host: RunningHost, method: str
     # The response arrives although no part of the body was sent.
     with connected(host.url) as connection:
         connection.sendall(head.encode())
-        assert status(answer(connection)) == 404
+        assert status(read_response(connection)) == 404
 
 
 def test_a_nested_form_is_refused_immediately(host: RunningHost) -> None:

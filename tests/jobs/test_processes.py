@@ -43,7 +43,7 @@ async def until(right: Callable[[], bool], *, seconds: float = 80) -> None:
     await eventually(read, bool, seconds=seconds)
 
 
-def begun(folder: Path) -> list[list[str]]:
+def starts(folder: Path) -> list[list[str]]:
     return [words for words in lines_of(folder) if words[0] == "begin"]
 
 
@@ -57,9 +57,9 @@ async def test_four_processes_run_each_job_once(
         ids += [await queue.enqueue("quick", {}) for _ in range(60)]
         for job_id in ids:
             await reached(queue, job_id, "succeeded", seconds=60)
-    runs = Counter(words[1] for words in begun(tmp_path))
+    runs = Counter(words[1] for words in starts(tmp_path))
     assert runs == Counter(ids)
-    assert len({words[2] for words in begun(tmp_path)}) > 1
+    assert len({words[2] for words in starts(tmp_path)}) > 1
 
 
 async def test_four_processes_claim_each_period_once(
@@ -88,13 +88,13 @@ async def test_the_job_of_a_killed_process_is_taken_over_after_its_lease(
     with workers.running(3, storage_of(database_settings), tmp_path) as started:
         await until(lambda: len(list(tmp_path.glob("ready-*"))) == 3)
         job_id = await queue.enqueue("slow", {})
-        await until(lambda: len(begun(tmp_path)) == 1)
-        victim = next(process for process in started if str(process.pid) == begun(tmp_path)[0][2])
+        await until(lambda: len(starts(tmp_path)) == 1)
+        victim = next(process for process in started if str(process.pid) == starts(tmp_path)[0][2])
         victim.end()
-        await until(lambda: len(begun(tmp_path)) == 2)
+        await until(lambda: len(starts(tmp_path)) == 2)
         (tmp_path / "go").touch()
         status = await reached(queue, job_id, "succeeded")
-    first, second = sorted(begun(tmp_path), key=lambda words: float(words[3]))
+    first, second = sorted(starts(tmp_path), key=lambda words: float(words[3]))
     assert first[2] != second[2]
     # The second process waits for the lease of the silent one, which began just before the job started to run.
     assert float(second[3]) - float(first[3]) > LEASE / 2
@@ -129,10 +129,10 @@ async def test_a_process_suspended_beyond_its_lease_does_not_finish_the_job(
     with workers.running(2, storage_of(database_settings), tmp_path) as started:
         await until(lambda: len(list(tmp_path.glob("ready-*"))) == 2)
         job_id = await queue.enqueue("slow", {})
-        await until(lambda: len(begun(tmp_path)) == 1)
-        sleeper = next(process for process in started if str(process.pid) == begun(tmp_path)[0][2])
+        await until(lambda: len(starts(tmp_path)) == 1)
+        sleeper = next(process for process in started if str(process.pid) == starts(tmp_path)[0][2])
         await stop_outside_of_transactions(sleeper, database, job_id)
-        await until(lambda: len(begun(tmp_path)) == 2)
+        await until(lambda: len(starts(tmp_path)) == 2)
         sleeper.send_signal(signal.SIGCONT)
         (tmp_path / "go").touch()
         status = await reached(queue, job_id, "succeeded")

@@ -39,10 +39,10 @@ class Steps:
     def __init__(self) -> None:
         self.began = asyncio.Event()
         self.go = asyncio.Event()
-        self.begun = 0
+        self.start_count = 0
 
     async def __call__(self, run: JobRun) -> None:
-        self.begun += 1
+        self.start_count += 1
         self.began.set()
         await self.go.wait()
 
@@ -65,11 +65,11 @@ async def test_an_account_sees_only_its_own_jobs(database: SqlDatabase) -> None:
     queue = JobQueue(database, [Job("double", double)])
     job_id = await queue.enqueue("double", {"number": 1}, subject="u_1")
     assert (await queue.status(job_id, subject="u_1")).state == "queued"
-    for stranger in ("u_2", ""):
+    for other_subject in ("u_2", ""):
         with pytest.raises(NotFound):
-            await queue.status(job_id, subject=stranger)
+            await queue.status(job_id, subject=other_subject)
         with pytest.raises(NotFound):
-            await queue.cancel(job_id, subject=stranger)
+            await queue.cancel(job_id, subject=other_subject)
     with pytest.raises(NotFound, match="no job 'j_unknown'"):
         await queue.status("j_unknown")
 
@@ -242,7 +242,7 @@ async def test_a_cancelled_job_never_runs(database: SqlDatabase) -> None:
     steps.go.set()
     await reached(queue, other, "succeeded")
     await queue.close()
-    assert steps.begun == 1
+    assert steps.start_count == 1
 
 
 @pytest.mark.parametrize("here", [True, False])
@@ -280,7 +280,7 @@ async def test_a_long_job_renews_its_lease(database: SqlDatabase) -> None:
         await eventually(lambda: due_at(database, job_id), lambda until: until > one_lease_later)
         steps.go.set()
         status = await reached(queue, job_id, "succeeded")
-    assert (steps.begun, status.attempts) == (1, 1)
+    assert (steps.start_count, status.attempts) == (1, 1)
 
 
 async def due_at(database: SqlDatabase, job_id: str) -> datetime:
@@ -342,7 +342,7 @@ async def test_a_job_that_does_not_end_in_time_is_requeued_immediately(database:
     second.go.set()
     async with running(database, Job("steps", second, lease=3600)) as other:
         await reached(other, job_id, "succeeded")
-    assert (first.begun, second.begun) == (1, 1)
+    assert (first.start_count, second.start_count) == (1, 1)
 
 
 async def test_concurrent_jobs_are_limited(database: SqlDatabase) -> None:

@@ -19,7 +19,7 @@ def records_of(compiled: LoadedApp, id_: str) -> list[PluginRecord]:
     return [record for record in compiled.plugins.records if record.id == id_]
 
 
-def assert_told(compiled: LoadedApp, expected: Iterable[Expected]) -> None:
+def assert_reported(compiled: LoadedApp, expected: Iterable[Expected]) -> None:
     """Check that each expected failure has a matching record."""
     remaining = {id_: records_of(compiled, id_) for id_ in {expectation.id for expectation in expected}}
     for expectation in expected:
@@ -37,7 +37,7 @@ def assert_told(compiled: LoadedApp, expected: Iterable[Expected]) -> None:
 def test_a_broken_plugin_is_removed_alone_and_completely(name: str, tmp_path: Path, compile_with: Compile) -> None:
     broken = BROKEN[name](tmp_path / "site")
     compiled = compile_with(broken, healthy(tmp_path / "site"))
-    assert_told(compiled, broken.expected)
+    assert_reported(compiled, broken.expected)
     assert {record.id for record in compiled.plugins.failed} == {expectation.id for expectation in broken.expected}
     assert sorted(compiled.catalog.plans["anonymous"].tools) == ["healthy", "qr-code-generator"]
     contributors = {contribution.plugin for contribution in compiled.plugins.contributions.of(object)}
@@ -58,4 +58,4 @@ def test_all_broken_plugins_together_are_distinguished(tmp_path: Path, compile_w
     compiled = compile_with(*installed, healthy(tmp_path / "site"))
     assert sorted(compiled.catalog.tools) == ["healthy", "qr-code-generator"]
     for broken in installed:
-        assert_told(compiled, broken.expected)
+        assert_reported(compiled, broken.expected)

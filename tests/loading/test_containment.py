@@ -138,10 +138,10 @@ def test_loading_twice_in_one_process_has_the_same_result(tmp_path: Path, compil
     installed = [healthy(tmp_path), *(factory(tmp_path) for factory in BROKEN.values())]
     first, second = compile_with(*installed), compile_with(*installed)
 
-    def told(compiled: LoadedApp) -> list[PluginRecord]:
+    def comparable_records(compiled: LoadedApp) -> list[PluginRecord]:
         return [replace(record, import_seconds=0) for record in compiled.plugins.records]
 
-    assert told(first) == told(second)
+    assert comparable_records(first) == comparable_records(second)
     assert list(first.catalog.tools) == list(second.catalog.tools) == ["healthy", "qr-code-generator"]
 
 

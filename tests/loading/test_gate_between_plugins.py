@@ -163,13 +163,13 @@ def failures(host: RunningHost) -> Callable[[], Mapping[Any, int]]:
     return lambda: dict((host.host.compiled.gate.failures - before).items())
 
 
-def asked(host: RunningHost, fault: str, how: str, station: str = "station") -> str:
+def read_weather(host: RunningHost, fault: str, how: str, station: str = "station") -> str:
     text: str = host.call_tool("read_weather", {"station": station, "fault": fault, "how": how})["told"]
     return text
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "expected"),
     [
         ("panic", "Panic: no way"),
         ("exit", "SystemExit: 3"),
@@ -180,29 +180,29 @@ def asked(host: RunningHost, fault: str, how: str, station: str = "station") -> 
 )
 @pytest.mark.parametrize("how", ["traceback", "record"])
 def test_a_failing_contribution_is_contained_and_its_plugin_reported(
-    host: RunningHost, failures: Any, fault: str, said: str, how: str
+    host: RunningHost, failures: Any, fault: str, expected: str, how: str
 ) -> None:
-    assert asked(host, fault, how).startswith(f"contained: {said}")
+    assert read_weather(host, fault, how).startswith(f"contained: {expected}")
     assert failures() == {("station", "extension", "failed"): 1}
     latest = host.host.compiled.gate.latest["station"]
-    assert (str(latest.call), said in latest.error) == ("the extension station station", True)
+    assert (str(latest.call), expected in latest.error) == ("the extension station station", True)
 
 
 @pytest.mark.parametrize("how", ["traceback", "record", "private"])
 def test_a_contribution_that_takes_too_long_is_cancelled_and_reported(
     host: RunningHost, failures: Any, how: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert asked(host, "hang", how) == "late: the extension station station did not end within 0.5 s"
+    assert read_weather(host, "hang", how) == "late: the extension station station did not end within 0.5 s"
     assert failures() == {("station", "extension", "timeout"): 1}
     (logged,) = (line for line in "".join(capfd.readouterr()).splitlines() if "a plugin failed" in line)
     assert "plugin=station" in logged
-    assert asked(host, "swallow", how) == "8"
-    assert asked(host, "", how) == "7"
+    assert read_weather(host, "swallow", how) == "8"
+    assert read_weather(host, "", how) == "7"
 
 
 def test_a_record_that_cannot_be_called_is_attributed_to_its_plugin(host: RunningHost, failures: Any) -> None:
     """None of the plugin's code runs, so no traceback would name it."""
-    assert "TypeError" in asked(host, "", "record", "station none")
+    assert "TypeError" in read_weather(host, "", "record", "station none")
     assert failures() == {("station", "extension", "failed"): 1}
 
 
@@ -210,7 +210,7 @@ def test_possible_secrets_are_neither_stored_nor_logged(
     host: RunningHost, failures: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     capfd.readouterr()
-    assert asked(host, "error", "private") == "contained: the extension station station raised ZeroDivisionError"
+    assert read_weather(host, "error", "private") == "contained: the extension station station raised ZeroDivisionError"
     assert failures() == {("station", "extension", "failed"): 1}
     assert "secret-token" not in host.host.compiled.gate.latest["station"].error
     logged = "".join(capfd.readouterr())
@@ -219,10 +219,10 @@ def test_possible_secrets_are_neither_stored_nor_logged(
 
 
 def test_deliberate_errors_are_raised_unchanged(host: RunningHost, failures: Any) -> None:
-    assert asked(host, "key", "record") == "passed"
+    assert read_weather(host, "key", "record") == "passed"
     with pytest.raises(ToolFailed, match="no such thing"):
-        asked(host, "told", "record")
-    assert asked(host, "", "record") == "7"
+        read_weather(host, "told", "record")
+    assert read_weather(host, "", "record") == "7"
     assert failures() == {}
 
 
@@ -231,7 +231,7 @@ def test_an_uncontained_failure_fails_the_call_and_is_attributed_correctly(
     host: RunningHost, failures: Any, fault: str
 ) -> None:
     with pytest.raises(ToolFailed):
-        asked(host, fault, "bare")
+        read_weather(host, fault, "bare")
     assert failures() == {("station", "tool", "failed"): 1}
 
 
@@ -255,7 +255,7 @@ def test_a_tool_timeout_is_attributed_to_the_plugin_that_caused_it(
 
 
 @pytest.mark.parametrize(
-    ("fault", "reason", "told", "said"),
+    ("fault", "reason", "outcome", "expected"),
     [
         ("error", "failed", "contained", "ZeroDivisionError: no way (plugin.py, line "),
         ("panic", "failed", "contained", "Panic: no way"),
@@ -267,18 +267,24 @@ def test_a_tool_timeout_is_attributed_to_the_plugin_that_caused_it(
     ],
 )
 def test_a_worker_process_failure_is_attributed_to_the_contributing_plugin(
-    host: RunningHost, failures: Any, capfd: pytest.CaptureFixture[str], fault: str, reason: str, told: str, said: str
+    host: RunningHost,
+    failures: Any,
+    capfd: pytest.CaptureFixture[str],
+    fault: str,
+    reason: str,
+    outcome: str,
+    expected: str,
 ) -> None:
     capfd.readouterr()
     text = host.call_tool("reckon_weather", {"station": "station", "fault": fault, "how": ""})["told"]
-    assert text.startswith(told)
-    assert said in text
+    assert text.startswith(outcome)
+    assert expected in text
     assert failures() == {("station", "extension", reason): 1}
     latest = host.host.compiled.gate.latest["station"]
-    assert (latest.call.name, said in latest.error) == ("almanac", True)
+    assert (latest.call.name, expected in latest.error) == ("almanac", True)
     logged = "".join(capfd.readouterr())
     assert "a plugin failed" in logged
-    assert ("in reckon" in logged) == (told == "contained" and fault != "hang")
+    assert ("in reckon" in logged) == (outcome == "contained" and fault != "hang")
 
 
 def test_success_or_a_deliberate_error_in_a_worker_process_is_not_a_failure(host: RunningHost, failures: Any) -> None:

@@ -39,10 +39,10 @@ def sent(host: RunningHost, user: Account, query: str = "") -> tuple[list[dict[s
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     headers = {**user.bearer, "accept-encoding": "gzip"}
     with httpx.stream("POST", f"{host.url}{PATH}{query}", json=message, headers=headers) as response:
-        wire = b"".join(response.iter_raw())
+        compressed = b"".join(response.iter_raw())
         assert response.headers["content-encoding"] == "gzip"
     uncompressed = httpx.post(f"{host.url}{PATH}{query}", json=message, headers=headers)
-    return uncompressed.json()["result"]["tools"], len(uncompressed.content), len(wire)
+    return uncompressed.json()["result"]["tools"], len(uncompressed.content), len(compressed)
 
 
 def read_by_models(tools: list[dict[str, Any]]) -> int:
@@ -51,13 +51,13 @@ def read_by_models(tools: list[dict[str, Any]]) -> int:
 
 
 def test_the_core_toolset_is_small(full: RunningHost, ada: Account) -> None:
-    tools, _, wire = sent(full, ada)
+    tools, _, compressed_size = sent(full, ada)
 
     names = {tool["name"] for tool in tools}
     assert names >= CONTRACT | {"find_tools", "call_tool"}
     assert len(tools) <= 26
     assert read_by_models(tools) <= 30_000
-    assert wire <= 10_000
+    assert compressed_size <= 10_000
 
 
 def test_the_number_and_size_of_all_tools_are_bounded(full: RunningHost, ada: Account) -> None:

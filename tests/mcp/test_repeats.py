@@ -164,7 +164,7 @@ def test_a_repeat_after_the_server_was_killed_mid_call(tmp_path: Path, tool: str
     with serving(tmp_path, config, environment) as server:
         key = new_key(tmp_path, environment)
         with ThreadPoolExecutor(1) as pool:
-            future = pool.submit(asked, server.url, key, tool, body)
+            future = pool.submit(call_tool, server.url, key, tool, body)
             while not log.exists() or log.read_text() != "tea\n":
                 assert not future.done(), future.result()
                 time.sleep(0.05)
@@ -172,7 +172,7 @@ def test_a_repeat_after_the_server_was_killed_mid_call(tmp_path: Path, tool: str
             assert isinstance(future.exception(), httpx.HTTPError)
     with serving(tmp_path, config, environment) as server:
         leave_as_a_crash_does(tmp_path / "data")  # expires the lease of the killed process
-        repeated = asked(server.url, key, tool, body)
+        repeated = call_tool(server.url, key, tool, body)
     if tool == "note":
         assert "was cut off, and it is unknown whether it took effect" in text(repeated)
         assert log.read_text() == "tea\n"
@@ -246,7 +246,7 @@ def give_up(client: ToolClient, name: str, arguments: dict[str, Any], started: t
         httpx.post(f"{client.host.url}/api/mcp", json=body, headers=headers, timeout=httpx.Timeout(60, read=1))
 
 
-def asked(url: str, key: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def call_tool(url: str, key: str, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Call a tool on a server in another process, and return the result."""
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
     headers = {"authorization": f"Bearer {key}", "mcp-protocol-version": "2025-06-18"}

@@ -39,10 +39,10 @@ def ada(full: RunningHost) -> Account:
 
 
 def listed(host: RunningHost, user: Account, query: str = "", **headers: str) -> set[str]:
-    return {tool["name"] for tool in answer(host, user, query, **headers)["result"]["tools"]}
+    return {tool["name"] for tool in send_request(host, user, query, **headers)["result"]["tools"]}
 
 
-def answer(host: RunningHost, user: Account, query: str = "", method: str = "tools/list", **headers: str) -> Any:
+def send_request(host: RunningHost, user: Account, query: str = "", method: str = "tools/list", **headers: str) -> Any:
     http_headers = {name.replace("_", "-"): value for name, value in headers.items()}
     message = {"jsonrpc": "2.0", "id": 1, "method": method}
     if method == "initialize":
@@ -53,7 +53,7 @@ def answer(host: RunningHost, user: Account, query: str = "", method: str = "too
 
 
 def problem(host: RunningHost, user: Account, query: str = "", **headers: str) -> str:
-    error = answer(host, user, query, **headers)["error"]
+    error = send_request(host, user, query, **headers)["error"]
     assert error["code"] == -32602
     text: str = error["message"]
     return text
@@ -115,7 +115,7 @@ def test_read_only_removes_every_tool_that_writes(full: RunningHost, ada: Accoun
         catalog = full.host.services.catalog.mcp_tools
         assert names - HOST_TOOLS == {name for name, tool in catalog.items() if tool.access == "read"}
         assert "publish_content" not in names
-    tools = answer(full, ada, "?readonly=true")["result"]["tools"]
+    tools = send_request(full, ada, "?readonly=true")["result"]["tools"]
     assert all(tool["annotations"].get("readOnlyHint") for tool in tools)
     assert listed(full, ada, "?readonly=false") == listed(full, ada)
 
@@ -149,7 +149,7 @@ def test_an_invalid_choice_is_explained(
     full: RunningHost, ada: Account, query: str, headers: dict[str, str], words: list[str]
 ) -> None:
     for method in ("tools/list", "initialize"):
-        error = answer(full, ada, query, method, **headers)["error"]
+        error = send_request(full, ada, query, method, **headers)["error"]
         assert error["code"] == -32602
         assert all(word in error["message"] for word in words), error["message"]
 

@@ -100,7 +100,7 @@ def test_an_unknown_access_level_is_refused_with_the_valid_ones() -> None:
         read_choice({"access": ["root"]}, AccessChoice(), frozenset({CORE}))
 
 
-def asked(*providers: Names) -> list[str]:
+def list_targets(*providers: Names) -> list[str]:
     records = [
         Contribution(f"plugin_{number}", PublishingTargets("targets", names)) for number, names in enumerate(providers)
     ]
@@ -125,20 +125,20 @@ async def endless(_subject: str) -> list[str]:
 
 
 def test_publishing_destinations_of_all_plugins_are_listed() -> None:
-    assert asked(blogs, blogs) == ["u_1.example", "blog.example"]
+    assert list_targets(blogs, blogs) == ["u_1.example", "blog.example"]
 
 
 def test_a_failing_plugin_loses_only_its_own_names() -> None:
-    assert asked(broken, blogs) == ["u_1.example", "blog.example"]
+    assert list_targets(broken, blogs) == ["u_1.example", "blog.example"]
 
 
 def test_a_plugin_that_never_returns_does_not_delay_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access_form, "TARGETS_SECONDS", 1.0)
-    assert asked(blogs, endless) == ["u_1.example", "blog.example"]
+    assert list_targets(blogs, endless) == ["u_1.example", "blog.example"]
 
 
 def test_names_are_single_line_and_printable() -> None:
-    broken_line, long = asked(odd)
+    broken_line, long = list_targets(odd)
     assert broken_line == "line\\nbreak \\u202e.example"
     assert len(long) <= 60
 

@@ -47,7 +47,7 @@ async def signed_in(chromium: Browser, host: RunningHost, person: Person, **opti
     return context
 
 
-async def answer_to(page: Page, button: str) -> str:
+async def decide(page: Page, button: str) -> str:
     """Press a button, and return the URL that the browser is redirected to. No server is listening there."""
     async with page.expect_request(lambda request: "state=the" in request.url and "/oauth/" not in request.url) as sent:
         await page.get_by_role("button", name=button, exact=True).click(no_wait_after=True)
@@ -69,7 +69,7 @@ async def test_the_buttons_redirect_to_the_client(
     context = await signed_in(chromium, host, person)
     page = await context.new_page()
     await page.goto(f"{flow.url}/oauth/authorize?{flow.query(redirect_uri=target)}")
-    location = await answer_to(page, button)
+    location = await decide(page, button)
     assert location.startswith(f"{target}?")
     assert outcome in location
     await context.close()
@@ -102,7 +102,7 @@ async def test_signing_in_returns_to_the_consent_page(chromium: Browser, host: R
     await page.get_by_role("button", name="Sign in").click()
     await page.get_by_role("button", name="Allow", exact=True).wait_for()
     assert page.url == address
-    assert (await answer_to(page, "Allow")).startswith(f"{LOOPBACK}?code=")
+    assert (await decide(page, "Allow")).startswith(f"{LOOPBACK}?code=")
     await page.close()
 
 
@@ -178,7 +178,7 @@ async def test_a_choice_is_saved_and_preselected_the_next_time(
     await page.get_by_label("Write and publish").check()
     await page.get_by_text("Choose the tools it lists").click()
     await page.get_by_label("SEO", exact=True).check()
-    assert "code=" in await answer_to(page, "Allow")
+    assert "code=" in await decide(page, "Allow")
     [connection] = host.run(host.host.accounts.connections.list(person.id))
     assert connection.choice == AccessChoice("publish", frozenset({"core", "seo"}))
 
@@ -189,7 +189,7 @@ async def test_a_choice_is_saved_and_preselected_the_next_time(
     assert await page.get_by_label("SEO", exact=True).is_checked()
     assert not await page.get_by_label("Writing", exact=True).is_checked()
     assert await page.get_by_text("You have connected this app before.").is_visible()
-    assert "code=" in await answer_to(page, "Allow")
+    assert "code=" in await decide(page, "Allow")
     [reconnected] = host.run(host.host.accounts.connections.list(person.id))
     assert reconnected.choice == connection.choice
     await context.close()

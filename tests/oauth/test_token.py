@@ -218,7 +218,7 @@ def test_a_token_can_be_revoked_only_by_its_client(flow: Flow) -> None:
     assert flow.call(tokens["access_token"]).status_code == 200
 
 
-def test_with_the_database_gone_the_client_is_asked_to_retry(flow: Flow, host: RunningHost) -> None:
+def test_database_outages_are_reported_as_temporary(flow: Flow, host: RunningHost) -> None:
     tokens = flow.connect()
     database = host.host.database
     host.run(database.close())

@@ -68,20 +68,20 @@ USES = {
 
 
 class World:
-    """A contract with deprecated names, and plugins that use it. `told` collects the log's warnings."""
+    """A contract with deprecated names, and plugins that use it. `warnings` collects the log's warnings."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.contract = f"deprecating_contract_{next(_NUMBERS)}"
         (folder / f"{self.contract}.py").write_text(CONTRACT)
-        self.told: list[tuple[str, str]] = []
+        self.warnings: list[tuple[str, str]] = []
 
     def plugin(self, use: str) -> tuple[str, ModuleType]:
         id_ = f"user_{next(_NUMBERS)}"
         source = f"import {self.contract} as CONTRACT\n\n\ndef run():\n    assert {use}\n"
         (self._folder / f"{id_}_module.py").write_text(source)
         importlib.invalidate_caches()
-        watch(f"{id_}_module", id_, lambda plugin, deprecation: self.told.append((plugin, deprecation.what)))
+        watch(f"{id_}_module", id_, lambda plugin, deprecation: self.warnings.append((plugin, deprecation.what)))
         return id_, importlib.import_module(f"{id_}_module")
 
 
@@ -104,7 +104,7 @@ def test_each_use_warns_its_plugin_once(world: World, use: str, what: str) -> No
         for plugin_module in (module, module, other, module, other):
             plugin_module.run()
 
-    assert world.told == [(first, what), (second, what)]
+    assert world.warnings == [(first, what), (second, what)]
     assert [deprecated.what for deprecated in uses_of(first)] == [what]
     assert [Path(warning.filename).stem for warning in caught] == [f"{first}_module", f"{second}_module"]
     assert {warning.category for warning in caught} == {DeprecationWarning}
@@ -116,7 +116,7 @@ def test_a_plugin_that_uses_nothing_deprecated_gets_no_warnings(world: World) ->
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         module.run()
-    assert (world.told, uses_of(id_)) == ([], ())
+    assert (world.warnings, uses_of(id_)) == ([], ())
 
 
 def test_deprecated_names_used_by_a_contract_itself_do_not_warn_its_users(world: World) -> None:

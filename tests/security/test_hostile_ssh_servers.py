@@ -205,7 +205,7 @@ async def endless_words(process: asyncssh.SSHServerProcess[bytes]) -> None:
         await process.stderr.drain()
 
 
-async def an_endless_answer(process: asyncssh.SSHServerProcess[bytes]) -> None:
+async def an_endless_response(process: asyncssh.SSHServerProcess[bytes]) -> None:
     process.stdout.write(ADVERTISEMENT)
     while True:
         process.stdout.write(packet(b"x" * 60_000))
@@ -223,7 +223,7 @@ async def no_response(process: asyncssh.SSHServerProcess[bytes]) -> None:
     await asyncio.get_running_loop().create_future()
 
 
-async def no_answer_to_a_request(process: asyncssh.SSHServerProcess[bytes]) -> None:
+async def no_response_to_a_request(process: asyncssh.SSHServerProcess[bytes]) -> None:
     process.stdout.write(ADVERTISEMENT)
     await no_response(process)
 
@@ -248,14 +248,14 @@ async def an_end_half_way(process: asyncssh.SSHServerProcess[bytes]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("process", "kind", "told"),
+    ("process", "kind", "expected"),
     [
         (endless_branches, SiteRefused, "sends more than 8000000 bytes"),
         (endless_words, SiteRefused, "sends more than 1000000 bytes of messages"),
-        (an_endless_answer, SiteRefused, "sends more than 8000000 bytes"),
+        (an_endless_response, SiteRefused, "sends more than 8000000 bytes"),
         (single_bytes, SiteRefused, "too many pieces"),
         (no_response, SiteUnavailable, "did not respond within"),
-        (no_answer_to_a_request, SiteUnavailable, "did not respond within"),
+        (no_response_to_a_request, SiteUnavailable, "did not respond within"),
         (a_greeting, SiteRefused, "does not speak git's protocol, but says: Welcome to"),
         (an_outage, SiteUnavailable, "at the moment: ERROR: Internal server error"),
         (nothing, SiteUnavailable, "without a response"),
@@ -264,14 +264,14 @@ async def an_end_half_way(process: asyncssh.SSHServerProcess[bytes]) -> None:
     ids=lambda value: getattr(value, "__name__", ""),
 )
 async def test_hostile_output_of_a_command_ends_with_an_error(
-    fetcher: GuardedFetcher, process: Process, kind: type[SiteError], told: str, monkeypatch: pytest.MonkeyPatch
+    fetcher: GuardedFetcher, process: Process, kind: type[SiteError], expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ssh_wire, "_MAX_DELIVERIES", 1_000)
-    if process in (no_response, no_answer_to_a_request):
+    if process in (no_response, no_response_to_a_request):
         monkeypatch.setattr(ssh, "_SECONDS", 2.0)
     async with git_server(process) as port:
         error = await error_of(port, fetcher)
-    assert (type(error), told in error.message) == (kind, True), error.message
+    assert (type(error), expected in error.message) == (kind, True), error.message
 
 
 async def test_a_server_with_a_maximum_packet_size_of_zero_is_sent_nothing(fetcher: GuardedFetcher) -> None:

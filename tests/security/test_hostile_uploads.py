@@ -63,9 +63,9 @@ def many_frames(kind: str, number: int, size: tuple[int, int]) -> bytes:
 
 def scans(number: int) -> bytes:
     """Return a progressive JPEG that repeats its last scan: decoding each takes as long as the whole image."""
-    picture = image("JPEG", (1000, 1000), progressive=True)
-    last = picture.rindex(b"\xff\xda")
-    return picture[:last] + picture[last:-2] * number + picture[-2:]
+    jpeg = image("JPEG", (1000, 1000), progressive=True)
+    last = jpeg.rindex(b"\xff\xda")
+    return jpeg[:last] + jpeg[last:-2] * number + jpeg[-2:]
 
 
 def with_exif() -> bytes:

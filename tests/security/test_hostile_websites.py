@@ -232,7 +232,7 @@ def test_an_attacker_cannot_fill_lists_and_messages_with_texts_of_a_site() -> No
     assert term.count is None
 
 
-def _answering(content: str) -> Fetcher:
+def _fetcher_returning(content: str) -> Fetcher:
     async def request(_method: str, url: str, **_: Any) -> Fetched:
         return Fetched(url, 200, "application/json", content.encode(), {})
 
@@ -240,12 +240,12 @@ def _answering(content: str) -> Fetcher:
 
 
 async def test_rows_without_an_id_are_reported_as_not_being_posts() -> None:
-    dev = DevtoSite("https://dev.example/api", "key", _answering('[{"title": "a"}]'))
+    dev = DevtoSite("https://dev.example/api", "key", _fetcher_returning('[{"title": "a"}]'))
     with pytest.raises(SiteUnavailable, match="did not say which object"):
         await anext(dev.posts(None, 1))
     credential = {"admin_api_key": f"{'a' * 24}:{'b' * 64}"}
     address = SiteAddress("w_1", "u_1", "Blog", "https://ghost.example")
-    blog = GhostSite(address, credential, _answering('{"posts": [{"title": "a"}], "pages": []}'))
+    blog = GhostSite(address, credential, _fetcher_returning('{"posts": [{"title": "a"}], "pages": []}'))
     with pytest.raises(SiteUnavailable, match="did not say which object"):
         await anext(blog.posts(None, 1))
 
@@ -283,14 +283,14 @@ def test_an_attackers_endless_list_of_posts_is_read_up_to_the_limit(
 ) -> None:
     site = cast("HostileGhost", sites["ghost"])
     site.shows(60)
-    site.endless, site.asked = True, 0
+    site.endless, site.request_count = True, 0
     try:
         status = _synced(client, websites["ghost"], 50)
         assert (status.result or {})["posts"] == 50
     finally:
         site.endless = False
     # Three pages of posts, one of pages, and the site's connection check.
-    assert site.asked < 10
+    assert site.request_count < 10
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ def test_images_and_analytics_cannot_reach_the_operators_network(alice: Client, 
         with pytest.raises(InvalidInput) as refused:
             alice.host.run(connect(plugin, alice.user_id, site, offers(plugin)[name], typed))
         assert KEY not in str(refused.value)
-    assert inside.asked == []
+    assert inside.requests == []
 
 
 def test_errors_do_not_contain_a_key_of_a_url(alice: Client) -> None:

@@ -53,7 +53,7 @@ HOSTILE: Mapping[str, Callable[[], bytes]] = {
 }
 
 
-class Answering:
+class CannedFetcher:
     """A fetcher that gives every request the same response, and records what was sent."""
 
     def __init__(
@@ -85,7 +85,7 @@ class Answering:
 
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_no_untrusted_response_is_parsed_beyond_its_bounds(name: str) -> None:
-    untrusted = Answering(HOSTILE[name]())
+    untrusted = CannedFetcher(HOSTILE[name]())
     with pytest.raises(UnreadableJson):
         read_json(HOSTILE[name]())
     api = SiteApi(untrusted.fetcher, "The site", "https://site.example", {})
@@ -103,7 +103,7 @@ async def test_no_untrusted_response_is_parsed_beyond_its_bounds(name: str) -> N
 @pytest.mark.parametrize("name", ["deep", "digits", "half", "not a number"])
 async def test_no_response_of_analytics_is_parsed_in_the_server_itself(name: str) -> None:
     with pytest.raises(BackendError, match="not JSON"):
-        await requesting.ask(Answering(HOSTILE[name]()).fetcher, "Analytics", "GET", "https://a.example/")
+        await requesting.ask(CannedFetcher(HOSTILE[name]()).fetcher, "Analytics", "GET", "https://a.example/")
 
 
 def test_many_values_cost_no_more_than_counting_them() -> None:
@@ -146,11 +146,11 @@ def test_no_number_breaks_the_figures(value: Any) -> None:
     ],
 )
 async def test_no_date_from_a_site_breaks_a_request(date: str) -> None:
-    untrusted = Answering(b"{}", {"retry-after": date}, 429)
+    untrusted = CannedFetcher(b"{}", {"retry-after": date}, 429)
     with pytest.raises(SearchLimited) as limited:
         await requesting.ask(untrusted.fetcher, "Analytics", "GET", "https://a.example/")
     assert 1 <= limited.value.retry_after <= 86_400
-    discovered = await discover("https://site.example", Answering(b'{"namespaces": []}', {"date": date}).fetcher)
+    discovered = await discover("https://site.example", CannedFetcher(b'{"namespaces": []}', {"date": date}).fetcher)
     assert discovered.skew == 0.0
 
 
@@ -183,7 +183,7 @@ def _photo(location: str) -> bytes:
     ],
 )
 async def test_the_providers_response_does_not_choose_who_gets_the_key(location: str, pinged: bool) -> None:
-    untrusted = Answering(_photo(location))
+    untrusted = CannedFetcher(_photo(location))
     source = unsplash.source(ImagesConfig(), "KEY")
     photo = await source.get(untrusted.plugin, "x")
     assert source.used is not None
@@ -195,7 +195,7 @@ async def test_the_providers_response_does_not_choose_who_gets_the_key(location:
 
 async def test_large_responses_of_providers_are_not_kept_in_memory() -> None:
     api = ProviderApi("Provider", "https://provider.example", {}, remember=600)
-    untrusted = Answering(json.dumps({"results": ["a" * MIB]}).encode())
+    untrusted = CannedFetcher(json.dumps({"results": ["a" * MIB]}).encode())
     tracemalloc.start()
     try:
         for page in range(30):
@@ -204,7 +204,7 @@ async def test_large_responses_of_providers_are_not_kept_in_memory() -> None:
     finally:
         tracemalloc.stop()
     assert memory < 5 * MIB
-    small = Answering(b'{"results": []}')
+    small = CannedFetcher(b'{"results": []}')
     for _ in range(2):
         await api.get(small.plugin, "/", {"query": ImageQuery("tea").text})
     assert len(small.sent) == 1
@@ -256,7 +256,7 @@ async def test_a_live_page_that_keeps_a_parser_busy_is_parsed_in_another_process
         monkeypatch.setattr(verifying, "_READ_SECONDS", seconds)
     page = f"<p{''.join(part % index for index in range(count))}>".encode()
     workers = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
-    services = SimpleNamespace(fetcher=Answering(page, media_type="text/html"), workers=workers, database=None)
+    services = SimpleNamespace(fetcher=CannedFetcher(page, media_type="text/html"), workers=workers, database=None)
     # With https, the page's host could be the domain of a built-in site, which would need the database.
     plugin = SimpleNamespace(base_url="http://press.example", services=services)
     try:

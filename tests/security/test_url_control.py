@@ -356,7 +356,7 @@ def test_a_redirect_to_another_server_proves_nothing(bob: Client, receiver: Rece
         attacker.files["/f"] = token(bob, site).encode()
         victim.moved["/out/pressroom-verification.txt"] = f"{attacker.url}/f"
         assert not control(bob, site)
-        assert attacker.asked == []
+        assert attacker.requests == []
 
 
 def test_a_proof_ends_with_the_file_and_outlasts_an_outage(bob: Client, receiver: Receiver, victim: PlainSite) -> None:
@@ -385,11 +385,11 @@ def test_another_accounts_website_is_neither_fetched_nor_proven(
     alice: Client, bob: Client, receiver: Receiver, victim: PlainSite
 ) -> None:
     site = webhook(alice, receiver, victim.url)
-    request_count = len(victim.asked)
+    request_count = len(victim.requests)
     for action in (Controls(bob.plugin).prove, Controls(bob.plugin).check, Controls(bob.plugin).how):
         with pytest.raises(NotFound):
             bob.host.run(action(bob.user_id, site.id))
-    assert len(victim.asked) == request_count
+    assert len(victim.requests) == request_count
 
 
 def test_owners_learn_what_to_do(alice: Client, receiver: Receiver, victim: PlainSite) -> None:

@@ -11,7 +11,7 @@ MEDIA_TYPE = sys.argv[3]
 
 
 @app.post("/")
-async def answer(_request: Request) -> HTTPResponse:
+async def respond(_request: Request) -> HTTPResponse:
     return HTTPResponse(BODY, content_type=MEDIA_TYPE)
 
 

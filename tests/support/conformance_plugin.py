@@ -31,7 +31,7 @@ class NoParams(Params):
     pass
 
 
-class Said(BaseModel):
+class TextOut(BaseModel):
     text: str
 
 
@@ -57,44 +57,44 @@ def silence() -> bytes:
     return content.getvalue()
 
 
-def said(text: str, *content: AudioContent | EmbeddedResource, image: bytes = b"") -> ToolResult:
-    return ToolResult(text, Said(text=text), (("image/png", image),) if image else (), content)
+def text_result(text: str, *content: AudioContent | EmbeddedResource, image: bytes = b"") -> ToolResult:
+    return ToolResult(text, TextOut(text=text), (("image/png", image),) if image else (), content)
 
 
-@mcp_tool(name="test_simple_text", title="Simple text", result=Said, annotations=READ_ONLY)
+@mcp_tool(name="test_simple_text", title="Simple text", result=TextOut, annotations=READ_ONLY)
 async def simple_text(params: NoParams, call: Call) -> ToolResult:
     """Returns a text."""
-    return said("This is a simple text response for testing.")
+    return text_result("This is a simple text response for testing.")
 
 
-@mcp_tool(name="test_image_content", title="Image", result=Said, annotations=READ_ONLY)
+@mcp_tool(name="test_image_content", title="Image", result=TextOut, annotations=READ_ONLY)
 async def image_content(params: NoParams, call: Call) -> ToolResult:
     """Returns an image."""
-    return said("A red pixel.", image=red_pixel())
+    return text_result("A red pixel.", image=red_pixel())
 
 
-@mcp_tool(name="test_audio_content", title="Audio", result=Said, annotations=READ_ONLY)
+@mcp_tool(name="test_audio_content", title="Audio", result=TextOut, annotations=READ_ONLY)
 async def audio_content(params: NoParams, call: Call) -> ToolResult:
     """Returns a sound."""
-    return said("Silence.", AudioContent(silence(), "audio/wav"))
+    return text_result("Silence.", AudioContent(silence(), "audio/wav"))
 
 
-@mcp_tool(name="test_embedded_resource", title="Embedded resource", result=Said, annotations=READ_ONLY)
+@mcp_tool(name="test_embedded_resource", title="Embedded resource", result=TextOut, annotations=READ_ONLY)
 async def embedded_resource(params: NoParams, call: Call) -> ToolResult:
     """Returns a document."""
     text = "This is an embedded resource content."
-    return said("A document.", EmbeddedResource("test://embedded-resource", text, "text/plain"))
+    return text_result("A document.", EmbeddedResource("test://embedded-resource", text, "text/plain"))
 
 
-@mcp_tool(name="test_multiple_content_types", title="Several kinds", result=Said, annotations=READ_ONLY)
+@mcp_tool(name="test_multiple_content_types", title="Several kinds", result=TextOut, annotations=READ_ONLY)
 async def multiple_content_types(params: NoParams, call: Call) -> ToolResult:
     """Returns a text, an image and a document."""
     document = EmbeddedResource("test://mixed-content-resource", '{"test":"data","value":123}', "application/json")
-    return said("Multiple content types test:", document, image=red_pixel())
+    return text_result("Multiple content types test:", document, image=red_pixel())
 
 
 @mcp_tool(name="test_error_handling", title="Error", annotations=READ_ONLY)
-async def error_handling(params: NoParams, call: Call) -> Said:
+async def error_handling(params: NoParams, call: Call) -> TextOut:
     """Fails."""
     raise CallError("This tool intentionally returns an error for testing")
 

@@ -626,10 +626,10 @@ EVERYTHING: Final = "Fidelity of everything"
 """The title of the article."""
 
 
-def judged(html: str, told_before: Sequence[str], lost: Sequence[str]) -> dict[str, str]:
+def judged(html: str, warned_before: Sequence[str], lost: Sequence[str]) -> dict[str, str]:
     """Return a note for each construct on a page that is not kept.
 
-    `told_before` are the warnings issued before publishing, `lost` the losses detected on the page.
+    `warned_before` are the warnings issued before publishing, `lost` the losses detected on the page.
 
     Raises:
         AssertionError: a construct is lost without a warning, or is kept despite a warning.
@@ -638,7 +638,7 @@ def judged(html: str, told_before: Sequence[str], lost: Sequence[str]) -> dict[s
     for construct in CONSTRUCTS:
         fate, warnings = (
             construct.fate(page),
-            [warning for warning in (*told_before, *lost) if construct.warning.search(warning)],
+            [warning for warning in (*warned_before, *lost) if construct.warning.search(warning)],
         )
         if fate == "lost" and not warnings:
             problems.append(f"{construct.name} is lost in silence: {_around(page, construct)}")

@@ -16,7 +16,7 @@ def main(port: str, root: str, access: str) -> int:
     """Run the requested git command and return its exit status."""
     service, _, quoted = os.environ["SSH_ORIGINAL_COMMAND"].partition(" ")
     folder = f"{root}/{unquoted(quoted).lstrip('/')}"
-    lose = asked(int(port), service, os.environ.get("GIT_PROTOCOL", ""))
+    lose = notify(int(port), service, os.environ.get("GIT_PROTOCOL", ""))
     if not os.path.exists(folder):  # noqa: PTH110 - see above
         return refuse("ERROR: Repository not found.")
     if access == "read" and service == "git-receive-pack":
@@ -24,7 +24,7 @@ def main(port: str, root: str, access: str) -> int:
     if not lose:
         escaped = folder.replace("'", "'\\''")  # git shell requires single quotes
         os.execvp("git", ["git", "shell", "-c", f"{service} '{escaped}'"])
-    return lose_answer(service.removeprefix("git-"), folder, lose)
+    return lose_response(service.removeprefix("git-"), folder, lose)
 
 
 def unquoted(text: str) -> str:
@@ -34,8 +34,8 @@ def unquoted(text: str) -> str:
     return text[1:-1].replace("'\\''", "'").replace("'\\!'", "!")
 
 
-def asked(port: int, service: str, protocol: str) -> str:
-    """Notify the test of a command, and return whether to lose the answer: `before` it takes effect, or `after`."""
+def notify(port: int, service: str, protocol: str) -> str:
+    """Notify the test of a command, and return whether to lose the response: `before` it takes effect, or `after`."""
     connection = socket()
     connection.connect(("127.0.0.1", port))
     connection.sendall(f"{service} {protocol}\n".encode())
@@ -54,8 +54,8 @@ def refuse(message: str) -> int:
     return 1
 
 
-def lose_answer(service: str, folder: str, lose: str) -> int:
-    """Run a command without returning its answer, or kill it `before` it takes effect; then fail."""
+def lose_response(service: str, folder: str, lose: str) -> int:
+    """Run a command without returning its response, or kill it `before` it takes effect; then fail."""
     import subprocess  # noqa: PLC0415 - see above
 
     with subprocess.Popen(["git", service, folder], stdout=subprocess.PIPE) as process:

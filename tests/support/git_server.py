@@ -101,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
             lose, git.lose = git.lose, ""
             if run is not None:
                 run()
-        response = b"" if lose == "before" else self._answer(path, query, body)
+        response = b"" if lose == "before" else self._respond(path, query, body)
         if lose:
             self.close_connection = True
             return
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def _answer(self, path: str, query: str, body: bytes) -> bytes:
+    def _respond(self, path: str, query: str, body: bytes) -> bytes:
         environment = {
             "PATH": os.environ["PATH"],
             "GIT_PROJECT_ROOT": str(self.server.git.folder),

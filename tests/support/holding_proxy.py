@@ -119,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         hold = self.proxy.take(self.proxy.label(self.command, self.path))
         if hold is None:
-            self._answer(*self.proxy.ask(self.command, self.path, self.headers, body))
+            self._respond(*self.proxy.ask(self.command, self.path, self.headers, body))
             return
         if hold.when == "after":
             self.proxy.ask(self.command, self.path, self.headers, body)
@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         return
 
-    def _answer(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
+    def _respond(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
         try:
             self.send_response_only(status)
             for name, value in headers:

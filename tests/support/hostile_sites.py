@@ -22,7 +22,7 @@ class HostileSite:
     """`post` is returned for every post, `headers` are added to responses; writes have no effect.
 
     `refusal` is the response to every POST and PUT, if set. `moved` is the redirect target of every request, if set;
-    `sent` are the received credentials, and `asked` counts the requests.
+    `sent` are the received credentials, and `request_count` counts the requests.
     """
 
     platform: ClassVar[str]
@@ -35,7 +35,7 @@ class HostileSite:
     refusal: Any = None
     moved: str = ""
     sent: list[str] = field(default_factory=list)
-    asked: int = 0
+    request_count: int = 0
 
     def shows(
         self, number: int, html: str = f"<p>{WORDS}</p>", changed: str = "2026-01-01T00:00:00", **other: Any
@@ -43,7 +43,7 @@ class HostileSite:
         """Show a normal post, except for the fields in `other`, and return its URL."""
         raise NotImplementedError
 
-    def answer(self, path: str, query: Query) -> Any:
+    def respond(self, path: str, query: Query) -> Any:
         """Return the response to a request."""
         raise NotImplementedError
 
@@ -74,7 +74,7 @@ class HostileWordPress(HostileSite):
         }
         return f"{self.url}/post-{number}"
 
-    def answer(self, path: str, query: Query) -> Any:
+    def respond(self, path: str, query: Query) -> Any:
         """Return the response to a request."""
         if path.rstrip("/") == "/wp-json":
             return {"name": "A site", "namespaces": ["wp/v2"], "home": self.url, "url": self.url}
@@ -115,7 +115,7 @@ class HostileGhost(HostileSite):
         }
         return f"{self.url}/post-{number}/"
 
-    def answer(self, path: str, query: Query) -> Any:
+    def respond(self, path: str, query: Query) -> Any:
         """Return the response to a request."""
         name = path.removeprefix("/ghost/api/admin/").partition("/")[0]
         if name == "site":
@@ -158,7 +158,7 @@ class HostileForem(HostileSite):
         }
         return f"{self.url}/ada/post-{number}"
 
-    def answer(self, path: str, query: Query) -> Any:
+    def respond(self, path: str, query: Query) -> Any:
         """Return the response to a request."""
         if path == "/api/users/me":
             return {"username": "ada", "name": "Ada"}
@@ -191,7 +191,7 @@ def running(site: Site) -> Iterator[Site]:
         def do_GET(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             parts = urlsplit(self.path)
-            site.asked += 1
+            site.request_count += 1
             site.sent += self.headers.get_all(site.credential_header, [])
             if site.moved:
                 self.send_response(307)
@@ -200,7 +200,7 @@ def running(site: Site) -> Iterator[Site]:
                 self.end_headers()
                 return
             refused = self.command in ("POST", "PUT") and site.refusal is not None
-            document = site.refusal if refused else site.answer(parts.path, parse_qs(parts.query))
+            document = site.refusal if refused else site.respond(parts.path, parse_qs(parts.query))
             content = json.dumps(document).encode()
             self.send_response(400 if refused else 200)
             for name, value in {"Content-Type": "application/json", **site.headers}.items():

@@ -31,12 +31,12 @@ class Workers:
 
     def __init__(self, forker: Forker, config: dict[str, Any], data: Path) -> None:
         self._forker = forker
-        self._asked = {"config": config, "data": str(data)}
+        self._request = {"config": config, "data": str(data)}
         self.pids: set[int] = set()
 
     def start(self) -> int:
         """Start a process, and return its id once it is ready."""
-        pid = self._forker.ask(self._asked)
+        pid = self._forker.ask(self._request)
         self.pids.add(pid)
         return pid
 
@@ -95,22 +95,22 @@ def _serve(folder: Path) -> None:
         for line in sys.stdin:
             request = json.loads(line)
             if "wait" in request:
-                _tell(os.waitpid(request["wait"], 0)[0])
+                _reply(os.waitpid(request["wait"], 0)[0])
                 continue
             if line not in compiled:
                 compiled[line] = _compiled(request["config"], Path(request["data"]))
-            ready, tell = os.pipe()
+            ready, ready_writer = os.pipe()
             child = os.fork()
             if child == 0:
                 os.close(ready)
                 os.close(write_end)
                 os.dup2(2, 1)  # keep log output out of the responses
-                asyncio.run(_work(compiled[line], tell, alive))
+                asyncio.run(_work(compiled[line], ready_writer, alive))
                 os._exit(0)
-            os.close(tell)
+            os.close(ready_writer)
             os.read(ready, 1)
             os.close(ready)
-            _tell(child)
+            _reply(child)
 
 
 def _compiled(config: dict[str, Any], data: Path) -> LoadedApp:
@@ -128,14 +128,14 @@ async def _try(compiled: LoadedApp) -> None:
         pass
 
 
-def _tell(pid: int) -> None:
+def _reply(pid: int) -> None:
     sys.stdout.write(f"{pid}\n")
     sys.stdout.flush()
 
 
-async def _work(compiled: LoadedApp, tell: int, alive: int) -> None:
+async def _work(compiled: LoadedApp, ready_writer: int, alive: int) -> None:
     async with services(compiled, works=True):
-        os.write(tell, b".")
+        os.write(ready_writer, b".")
         # The pipe closes when the fork server ends, however it ends.
         asyncio.get_running_loop().add_reader(alive, os._exit, 0)
         await asyncio.Event().wait()

@@ -46,7 +46,7 @@ class Peer:
             "MCP-Protocol-Version": "2025-06-18",
         }
 
-    def answer(self, message: dict[str, Any]) -> httpx.Response:
+    def post(self, message: dict[str, Any]) -> httpx.Response:
         """Return the response to one message."""
         response = httpx.post(self.url, json=message, headers=self.headers, timeout=30)
         response.raise_for_status()

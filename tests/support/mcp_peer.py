@@ -92,16 +92,16 @@ class Peer:
         return text
 
 
-def error(answer: httpx.Response) -> tuple[int, int]:
+def error(response: httpx.Response) -> tuple[int, int]:
     """Return the status and error code of a response, which must consist of exactly one JSON-RPC error."""
-    body = answer.json()
+    body = response.json()
     assert set(body) == {"jsonrpc", "id", "error"}, body
     assert body["jsonrpc"] == "2.0"
     assert {"code", "message"} <= set(body["error"]) <= {"code", "message", "data"}
     assert 0 < len(body["error"]["message"]) < 500
-    assert answer.headers["content-type"] == "application/json"
-    assert answer.headers["x-request-id"]
-    return answer.status_code, body["error"]["code"]
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["x-request-id"]
+    return response.status_code, body["error"]["code"]
 
 
 def exchange(host: RunningHost, *parts: bytes) -> bytes:

@@ -15,7 +15,7 @@ import pytest
 _PACKAGE: Final = re.compile(r"\(Debian package ([a-z0-9.+-]+)\)")
 
 
-def told(reasons: Sequence[str]) -> Iterator[str]:
+def summary_lines(reasons: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the summary for the reasons of skipped tests."""
     packages = sorted({match[1] for reason in reasons if (match := _PACKAGE.search(reason))})
     skipped = sum(bool(_PACKAGE.search(reason)) for reason in reasons)
@@ -29,5 +29,5 @@ def told(reasons: Sequence[str]) -> Iterator[str]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = terminalreporter.stats.get("skipped", [])
     reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in reports if isinstance(report.longrepr, tuple)]
-    for line in told(reasons):
+    for line in summary_lines(reasons):
         terminalreporter.write_line(line)

@@ -41,14 +41,14 @@ class NameServer:
 
     def _serve(self) -> None:
         while True:
-            wire, peer = self._socket.recvfrom(4096)
+            datagram, peer = self._socket.recvfrom(4096)
             try:
-                query = dns.message.from_wire(wire)
+                query = dns.message.from_wire(datagram)
             except dns.exception.DNSException:
                 continue
-            self._socket.sendto(self._answer(query).to_wire(), peer)
+            self._socket.sendto(self._respond(query).to_wire(), peer)
 
-    def _answer(self, query: dns.message.Message) -> dns.message.Message:
+    def _respond(self, query: dns.message.Message) -> dns.message.Message:
         response = dns.message.make_response(query)
         response.flags |= dns.flags.RA
         name, kind = query.question[0].name, dns.rdatatype.to_text(query.question[0].rdtype)

@@ -121,7 +121,7 @@ class Visit:
         self._writer.write(data)
         await self._writer.drain()
 
-    async def answer(self, content: bytes = b"", *headers: str, status: str = "200 OK") -> None:
+    async def respond(self, content: bytes = b"", *headers: str, status: str = "200 OK") -> None:
         """Send a complete response."""
         lines = [f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(content)}", "", ""]
         await self.send("\r\n".join(lines).encode("latin-1") + content)
@@ -180,14 +180,14 @@ async def silent() -> AsyncIterator[Origin]:
 class StubNames:
     """A name service with scripted results: one list of IP addresses per lookup."""
 
-    def __init__(self, *answers: Sequence[str]) -> None:
-        self.answers = answers
-        self.asked: list[str] = []
+    def __init__(self, *addresses_by_query: Sequence[str]) -> None:
+        self.addresses_by_query = addresses_by_query
+        self.queries: list[str] = []
 
     async def resolve(self, name: str) -> Sequence[IPv4Address | IPv6Address]:
         """Return the next result; the last one repeats."""
-        addresses = self.answers[min(len(self.asked), len(self.answers) - 1)]
-        self.asked.append(name)
+        addresses = self.addresses_by_query[min(len(self.queries), len(self.addresses_by_query) - 1)]
+        self.queries.append(name)
         return [ip_address(address) for address in addresses]
 
     def close(self) -> None:

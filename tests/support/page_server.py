@@ -17,8 +17,8 @@ from pressroom.sdk import Branding, Preview
 
 from support.tool_descriptors import ALL
 
-Answer = tuple[int, Any]
-Api = Callable[[str, dict[str, Any]], Answer]
+Response = tuple[int, Any]
+Api = Callable[[str, dict[str, Any]], Response]
 
 IMAGE = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9" fill="#fff"/>'
@@ -92,7 +92,7 @@ class PageServer:
         self._thread.join()
         self._http.server_close()
 
-    def succeed(self, slug: str, values: dict[str, Any]) -> Answer:
+    def succeed(self, slug: str, values: dict[str, Any]) -> Response:
         """Return a response as specified for the tool in section 2.8."""
         tool = self.tools[slug]
         if slug == "qr-code-generator" and not 64 <= values.get("size", 512) <= 2048:
@@ -106,12 +106,12 @@ class PageServer:
         } | {name: values.get(name, value) for name, value in tool.get("sampleData", {}).items()}
         return 200, {"ok": True, "data": data, "meta": meta(tool, tool["rateLimit"]["requests"] - len(self.inputs))}
 
-    def refuse(self, slug: str, message: str, status: int = 400, **error: Any) -> Answer:
+    def refuse(self, slug: str, message: str, status: int = 400, **error: Any) -> Response:
         """Return an error envelope (2.9)."""
         body = {"code": "validation_error", "message": message} | error
         return status, {"ok": False, "error": body, "meta": meta(self.tools[slug], 0)}
 
-    def _call(self, slug: str, values: dict[str, Any]) -> Answer:
+    def _call(self, slug: str, values: dict[str, Any]) -> Response:
         self.inputs.append(values)
         return self.api(slug, values)
 
@@ -156,7 +156,7 @@ class PageServer:
                 reply["data"] |= {"url": f"{self.url}/tools/{slug}/image?design=abc&signature=def", "expiresAt": None}
             return status, json.dumps(reply).encode(), "application/json", {}
         if rest in (["api", "generate"], ["preview"]):
-            return self._answer_script(slug, json.loads(body), preview=rest == ["preview"])
+            return self._respond_to_script(slug, json.loads(body), preview=rest == ["preview"])
         tool, form = self._tool(slug), parse_form(body)
         try:
             status, reply = self._call(slug, input_from_form(tool["endpoints"][0]["params"], form))
@@ -164,7 +164,7 @@ class PageServer:
             status, reply = self.refuse(slug, error.message)
         return status, self.pages.tool(tool, FormState(form, reply)), "text/html; charset=utf-8", {}
 
-    def _answer_script(
+    def _respond_to_script(
         self, slug: str, values: dict[str, Any], *, preview: bool
     ) -> tuple[int, bytes, str, Mapping[str, str]]:
         """Respond with the file itself, as the real routes do, or with the error."""
@@ -190,13 +190,13 @@ class PageServer:
 
             def do_GET(self) -> None:
                 parts = urlsplit(self.path)
-                self._answer(lambda: server._get(parts.path, parts.query))
+                self._respond(lambda: server._get(parts.path, parts.query))
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                self._answer(lambda: server._post(urlsplit(self.path).path, body))
+                self._respond(lambda: server._post(urlsplit(self.path).path, body))
 
-            def _answer(self, make: Callable[[], tuple[int, bytes, str, Mapping[str, str]]]) -> None:
+            def _respond(self, make: Callable[[], tuple[int, bytes, str, Mapping[str, str]]]) -> None:
                 try:
                     status, content, media_type, headers = make()
                 except CallError as error:

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass(slots=True)
 class PlainSite:
-    """Contents (`files`) and redirects (`moved`) by path, and the requested paths (`asked`).
+    """Contents (`files`) and redirects (`moved`) by path, and the requested paths (`requests`).
 
     `status`, if set, is the status of every response.
     """
@@ -19,7 +19,7 @@ class PlainSite:
     port: int = 0
     files: dict[str, bytes] = field(default_factory=dict)
     moved: dict[str, str] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     status: int = 0
 
     @property
@@ -35,7 +35,7 @@ def plain_site() -> Iterator[PlainSite]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            site.asked.append(self.path)
+            site.requests.append(self.path)
             content = site.files.get(self.path, b"")
             status = site.status or (301 if self.path in site.moved else 200 if self.path in site.files else 404)
             self.send_response(status)

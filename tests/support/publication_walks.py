@@ -25,9 +25,9 @@ STEPS: Final = 8
 
 HOURS: Final = st.integers(min_value=2, max_value=9000)
 
-_TOLD: Final = {"published": "live", "scheduled": "scheduled", "draft": "draft"}
+_REPORTED: Final = {"published": "live", "scheduled": "scheduled", "draft": "draft"}
 _DOWN: Final = {"draft": "draft", "trash": "trashed", "delete": "gone"}
-_SAID: Final = {
+_MESSAGES: Final = {
     "draft": "keeps it as a draft",
     "trashed": "in the trash of the site",
     "gone": "has no post of it",
@@ -72,16 +72,16 @@ class Walked:
     owner_moves: OwnerMoves | None = None
     owner_states: Collection[OwnerState] = ()
 
-    def there(self, told: str) -> str:
-        """Return the state on the site of a post with the reported state `told`."""
-        return "draft" if told == "scheduled" and not self.schedules else told
+    def there(self, reported: str) -> str:
+        """Return the state on the site of a post with the reported state `reported`."""
+        return "draft" if reported == "scheduled" and not self.schedules else reported
 
 
 class PublicationWalk(RuleBasedStateMachine):
     """One article, and the expected state of its post. `walked` is set by the test.
 
-    `state` is the state on the site, `told` the state reported by this server, which notices the owner's changes when
-    it writes. `at` is the time of a scheduled post.
+    `state` is the state on the site, `reported` the state reported by this server, which notices the owner's changes
+    when it writes. `at` is the time of a scheduled post.
     """
 
     walked: Walked
@@ -92,7 +92,7 @@ class PublicationWalk(RuleBasedStateMachine):
         self.word = f"Walk{next(self._numbers):04d}"
         self.version = 1
         self.title = self.sent = f"{self.word} begins"
-        self.state = self.told = "gone"
+        self.state = self.reported = "gone"
         self.at: datetime | None = None
         self.publication = ""
 
@@ -109,8 +109,8 @@ class PublicationWalk(RuleBasedStateMachine):
         """Publish, and check that report and site agree with the expected state."""
         result = self.walked.client.data("publish_content", **self.pair, **arguments)
         assert (result["error"], result["conflict"]) == ("", None), result
-        assert _TOLD[result["status"]] == state, result
-        self.told, self.state = state, self.walked.there(state)
+        assert _REPORTED[result["status"]] == state, result
+        self.reported, self.state = state, self.walked.there(state)
         self.at, self.sent = at, self.title
         self.publication = result["publication_id"]
         self.agree()
@@ -129,10 +129,10 @@ class PublicationWalk(RuleBasedStateMachine):
         [row] = rows
         assert not row["error"], row
         if row["status"] == "unpublished":
-            assert self.told in _DOWN.values(), row
+            assert self.reported in _DOWN.values(), row
         else:
-            assert _TOLD[row["status"]] == self.told, row
-        if self.told == "scheduled":
+            assert _REPORTED[row["status"]] == self.reported, row
+        if self.reported == "scheduled":
             assert datetime.fromisoformat(row["publish_at"]) == self.at
         if self.state == "gone":
             assert posts == []
@@ -146,15 +146,15 @@ class PublicationWalk(RuleBasedStateMachine):
     def publish(self) -> None:
         self.sends("live", mode="publish")
 
-    @precondition(lambda self: self.walked.there(self.told) == self.state not in ("gone", "trashed"))
+    @precondition(lambda self: self.walked.there(self.reported) == self.state not in ("gone", "trashed"))
     @rule()
     def publish_as_it_is(self) -> None:
         taken_down = self.is_down()
-        self.sends("live" if taken_down else self.told, None if taken_down else self.at)
+        self.sends("live" if taken_down else self.reported, None if taken_down else self.at)
 
     @rule()
     def save_as_draft_or_cancel(self) -> None:
-        if self.told == "live":
+        if self.reported == "live":
             self.is_refused("publish_content", **self.pair, mode="draft")
         else:
             self.sends("draft", mode="draft")
@@ -162,7 +162,7 @@ class PublicationWalk(RuleBasedStateMachine):
     @rule(hours=HOURS)
     def schedule_or_move(self, hours: int) -> None:
         at = datetime.now(UTC).replace(microsecond=0) + timedelta(hours=hours)
-        if self.told == "live":
+        if self.reported == "live":
             self.is_refused("publish_content", **self.pair, publish_at=at.isoformat())
         else:
             self.sends("scheduled", at, publish_at=at.isoformat())
@@ -171,17 +171,17 @@ class PublicationWalk(RuleBasedStateMachine):
     @rule(data=st.data())
     def take_down(self, data: st.DataObject) -> None:
         mode = data.draw(st.sampled_from([*self.walked.downs, *self.walked.refused]))
-        asked = {"publication_id": self.publication, "mode": mode, "confirm": True}
-        if mode in self.walked.refused and self.told != "gone":
-            self.is_refused("unpublish_content", **asked)
+        arguments = {"publication_id": self.publication, "mode": mode, "confirm": True}
+        if mode in self.walked.refused and self.reported != "gone":
+            self.is_refused("unpublish_content", **arguments)
             return
-        done = self.walked.client.call("unpublish_content", **asked)
+        done = self.walked.client.call("unpublish_content", **arguments)
         assert done["structuredContent"]["status"] == "unpublished"
         # A post deleted by this tool cannot be taken down again.
-        self.told, self.at = "gone" if self.told == "gone" else _DOWN[mode], None
+        self.reported, self.at = "gone" if self.reported == "gone" else _DOWN[mode], None
         if self.state != "gone":
-            self.state = self.told
-        assert _SAID[mode if mode == "delete" else self.state] in done["content"][0]["text"]
+            self.state = self.reported
+        assert _MESSAGES[mode if mode == "delete" else self.state] in done["content"][0]["text"]
         self.agree()
 
     @precondition(lambda self: self.walked.owner_states and self.state != "gone")

@@ -22,10 +22,10 @@ def exchange(url: str, sent: bytes) -> bytes:
     """Send bytes, and return the first response, or everything until the server closes the connection."""
     with connected(url) as connection:
         connection.sendall(sent)
-        return answer(connection)
+        return read_response(connection)
 
 
-def answer(connection: socket.socket) -> bytes:
+def read_response(connection: socket.socket) -> bytes:
     """Return one response with its head and body, truncated if the connection closes early."""
     received = b""
     while b"\r\n\r\n" not in received:

@@ -44,7 +44,7 @@ _ALWAYS: Final[dict[str, dict[str, Sequence[str]]]] = {
 }
 """Names with constant IP addresses, at least one of them internal."""
 
-_asked: Counter[str] = Counter()
+_queries: Counter[str] = Counter()
 _connections: Counter[str] = Counter()
 
 
@@ -54,9 +54,9 @@ def _addresses(name: str, kind: str) -> Sequence[str]:
         return _ALWAYS[first].get(kind, ())
     if kind != "A":
         return ()
-    _asked[name] += 1
+    _queries[name] += 1
     outside_first = first.startswith("flip")
-    return [OUTSIDE if (_asked[name] % 2 == 1) == outside_first else "127.0.0.1"]
+    return [OUTSIDE if (_queries[name] % 2 == 1) == outside_first else "127.0.0.1"]
 
 
 def _bring_up() -> None:

@@ -32,9 +32,9 @@ from support.reference_settings import cell
 
 # Errors of websites
 
-_NoAnswer = FetchFailed | FetchRefused | FetchUnknown
+_NoResponse = FetchFailed | FetchRefused | FetchUnknown
 
-_NO_ANSWERS: Final[Mapping[str, tuple[_NoAnswer, _NoAnswer]]] = {
+_NO_RESPONSES: Final[Mapping[str, tuple[_NoResponse, _NoResponse]]] = {
     "No connection, or the request was not sent": (FetchFailed(""), FetchFailed("")),
     "No complete response in time": (FetchFailed(""), FetchUnknown("")),
     "A response of more than 16 MiB": (FetchRefused(""), FetchUnknown("")),
@@ -49,10 +49,10 @@ def site_errors() -> str:
     """Return a table of the errors that `SiteApi` raises, by response, for requests that read and that write."""
     policy = SiteErrors()
     rows = [
-        (case, *(_named(policy.no_response("", error)) for error in errors)) for case, errors in _NO_ANSWERS.items()
+        (case, *(_named(policy.no_response("", error)) for error in errors)) for case, errors in _NO_RESPONSES.items()
     ]
-    page = {status: _answer(status, None) for status in _STATUSES}
-    responses = {status: _answer(status, {}) for status in _STATUSES}
+    page = {status: _response(status, None) for status in _STATUSES}
+    responses = {status: _response(status, {}) for status in _STATUSES}
     raised = {status: _raised(policy, response) for status, response in responses.items()}
     for hundred in range(2, 6):
         statuses = [status for status in _STATUSES if status // 100 == hundred]
@@ -67,7 +67,7 @@ def site_errors() -> str:
     return "\n".join([*heads, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
-def _answer(status: int, body: Any) -> JsonResponse:
+def _response(status: int, body: Any) -> JsonResponse:
     return JsonResponse(status, {}, "application/json" if body is not None else "text/html", body, "", 2, empty=False)
 
 

@@ -83,7 +83,7 @@ def _is_general(sentence: str, names: Collection[str]) -> bool:
     return sentence.startswith("All ") or bool(first and (first[1] or first[2]) in names)
 
 
-def said_below(value: type) -> dict[str, str]:
+def attribute_docstrings(value: type) -> dict[str, str]:
     """Return the attribute docstrings of a class, by name."""
     body = ast.parse(textwrap.dedent(inspect.getsource(value))).body[0]
     pairs = zip(body.body, body.body[1:], strict=False) if isinstance(body, ast.ClassDef) else ()

@@ -36,7 +36,7 @@ from pressroom_search_performance.testing import SUITES as FIGURES_SUITES
 
 from support import reference_interface, reference_testing
 from support.reference_content import article_checks, article_tools, fidelity_table, kept_html, site_errors
-from support.reference_fields import fields_apart, said_below
+from support.reference_fields import attribute_docstrings, fields_apart
 from support.reference_settings import cell, code_brackets, plugin_settings, settings
 
 # Command line
@@ -234,7 +234,7 @@ def _returned(member: property) -> str:
 
 def _attributes(value: type) -> list[str]:
     """Return the annotated attributes of a class, such as a protocol's, with their attribute docstrings."""
-    docs = said_below(value)
+    docs = attribute_docstrings(value)
     lines: list[str] = []
     for name, kind in vars(value).get("__annotations__", {}).items():
         if not name.startswith("_"):

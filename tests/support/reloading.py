@@ -32,7 +32,7 @@ CONFIG = 'builtin_plugins = false\nplugins_dir = "plugins"\n[logging]\nlevel = "
 SECONDS = 60.0
 
 
-def said(port: int, path: str = "/said", seconds: float = 5) -> str | None:
+def page_text(port: int, path: str = "/said", seconds: float = 5) -> str | None:
     """Return the response body at a path of the server on a port, or None if it does not respond in time."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
     try:
@@ -75,7 +75,7 @@ class Reloading:
 
     def wait_for(self, word: str, path: str = "/said") -> None:
         """Return once the page returns the word."""
-        self._wait(lambda: said(self.port, path) == word, word)
+        self._wait(lambda: page_text(self.port, path) == word, word)
 
     def wait_for_output(self, text: str) -> None:
         """Return once the command has printed the text."""

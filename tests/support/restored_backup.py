@@ -28,8 +28,8 @@ class Restorable:
         assert self.publish(content_id)["status"] == "published"
         return content_id
 
-    def publish(self, content_id: str, **asked: Any) -> dict[str, Any]:
-        return self.over.publish(content_id, **asked)
+    def publish(self, content_id: str, **arguments: Any) -> dict[str, Any]:
+        return self.over.publish(content_id, **arguments)
 
 
 def keeps_what_is_theirs(site: Restorable) -> None:

@@ -14,16 +14,16 @@ MAX_PAGES: Final = 6
 
 
 class ScriptedBrowser:
-    """Signs in when asked, and answers the consent page with the button labelled `answer`.
+    """Signs in when required, and presses the button of the consent page labelled `decision`.
 
-    `pages` are the titles of the visited pages. `before_answering` is called while the consent page is open.
+    `pages` are the titles of the visited pages. `before_decision` is called while the consent page is open.
     """
 
-    def __init__(self, email: str, password: str, answer: str = "Allow") -> None:
+    def __init__(self, email: str, password: str, decision: str = "Allow") -> None:
         self._email = email
         self._password = password
-        self.answer = answer
-        self.before_answering: Callable[[], object] = lambda: None
+        self.decision = decision
+        self.before_decision: Callable[[], object] = lambda: None
         self.pages: list[str] = []
         self._http = httpx.Client(follow_redirects=True, timeout=30, headers={"user-agent": "Scripted browser"})
 
@@ -74,8 +74,8 @@ class ScriptedBrowser:
             if form.css_first("input[type=password]"):
                 return form, None
             for button in form.css("button"):
-                if button.text(strip=True) == self.answer:
-                    self.before_answering()
+                if button.text(strip=True) == self.decision:
+                    self.before_decision()
                     return form, button
         return None
 

@@ -122,7 +122,7 @@ class Google:
         self.failing: tuple[int, bytes, dict[str, str]] | None = None
         self.gate: threading.Event | None = None
         self.arrived = threading.Event()
-        self._asked: dict[str, list[float]] = defaultdict(list)
+        self._query_times: dict[str, list[float]] = defaultdict(list)
         self._lock = threading.Lock()
 
     def add(
@@ -131,7 +131,7 @@ class Google:
         """Record searches."""
         self.searches.append(Search(day, query, page, clicks, impressions, position, **more))
 
-    def days_asked(self, dimensions: list[str]) -> list[str]:
+    def requested_days(self, dimensions: list[str]) -> list[str]:
         """Return the requested days of queries with these dimensions, in order."""
         return [body["startDate"] for _, body in self.queries if body.get("dimensions") == dimensions]
 
@@ -179,7 +179,7 @@ class Google:
             elif path == REVOKE:
                 document = self.accounts.revoke(dict(parse_qsl(body.decode())))
             else:
-                document = self.answer(method, path, headers, body)
+                document = self.search_console(method, path, headers, body)
         except AuthorizationRefused as refusal:
             error_body = {"error": refusal.error, "error_description": str(refusal)}
             return refusal.status, json.dumps(error_body).encode(), {}
@@ -191,7 +191,7 @@ class Google:
             return refusal.status, json.dumps(error_body).encode(), extra_headers
         return 200, b"" if document is None else json.dumps(document).encode(), {}
 
-    def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Any:
+    def search_console(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Any:
         """Return the response document of a Search Console request. Raises `Refused`."""
         if self.gate is not None:
             self.arrived.set()
@@ -265,7 +265,7 @@ class Google:
 
     def _count(self, site: str) -> None:
         now = time.monotonic()
-        recent = self._asked[site] = [moment for moment in self._asked[site] if moment > now - 60]
+        recent = self._query_times[site] = [moment for moment in self._query_times[site] if moment > now - 60]
         if len(recent) >= self.per_minute:
             raise Refused(403, "Search Analytics QPS quota exceeded.", "quotaExceeded")
         recent.append(now)
@@ -394,7 +394,7 @@ def serving(google: Google) -> Iterator[Google]:
     """Run the stand-in on 127.0.0.1."""
 
     class Handler(BaseHTTPRequestHandler):
-        def _answer(self) -> None:
+        def _respond(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             status, content, extra_headers = google.respond(self.command, self.path, dict(self.headers.items()), body)
             self.send_response(status)
@@ -405,13 +405,13 @@ def serving(google: Google) -> Iterator[Google]:
             self.wfile.write(content)
 
         def do_GET(self) -> None:
-            self._answer()
+            self._respond()
 
         def do_POST(self) -> None:
-            self._answer()
+            self._respond()
 
         def do_PUT(self) -> None:
-            self._answer()
+            self._respond()
 
         def log_message(self, *args: Any) -> None:
             del args

@@ -21,7 +21,7 @@ CLIENT_SECRET = "GOCSPX-a secret of the operator"
 SCOPE = "https://www.googleapis.com/auth/webmasters"
 AUTHORIZE, TOKEN, REVOKE = "/o/oauth2/v2/auth", "/token", "/revoke"
 
-Answer = tuple[int, bytes, Mapping[str, str]]
+Response = tuple[int, bytes, Mapping[str, str]]
 
 
 class AuthorizationRefused(Exception):
@@ -55,7 +55,7 @@ class GoogleAccounts:
     rotates: bool = False
     client_secret: str = CLIENT_SECRET
     redirect_uris: set[str] = field(default_factory=set)
-    asked: list[dict[str, str]] = field(default_factory=list)
+    authorizations: list[dict[str, str]] = field(default_factory=list)
     exchanges: int = 0
     codes: dict[str, Consent] = field(default_factory=dict)
     refresh_tokens: dict[str, Consent] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class GoogleAccounts:
         problem = self._problem(parameters)
         if problem:
             raise AssertionError(f"Google shows its own page: {problem}")
-        self.asked.append(parameters)
+        self.authorizations.append(parameters)
         returned = {"state": parameters["state"]}
         if error:
             return f"{parameters['redirect_uri']}?{urlencode({**returned, 'error': error})}"
@@ -86,7 +86,7 @@ class GoogleAccounts:
         )
         return f"{parameters['redirect_uri']}?{urlencode({**returned, 'code': code, 'scope': scope})}"
 
-    def respond(self, method: str, target: str, body: bytes) -> Answer:
+    def respond(self, method: str, target: str, body: bytes) -> Response:
         """Serve the authorization endpoint: the consent page, and the redirect after the user's decision."""
         parameters = dict(parse_qsl(urlsplit(target).query))
         problem = self._problem(parameters)

@@ -46,19 +46,19 @@ class _Handler(BaseHTTPRequestHandler):
         url = f"http://{self.headers['Host']}"
         path = self.path.partition("?")[0]
         if path == "/jar.jpg":
-            self._answer(200, "image/jpeg", _jpeg())
+            self._respond(200, "image/jpeg", _jpeg())
         elif path == "/images/":
             results = {"result_count": 1, "page_count": 1, "page_size": 20, "page": 1, "results": [_image(url)]}
-            self._answer(200, "application/json", json.dumps(results).encode())
+            self._respond(200, "application/json", json.dumps(results).encode())
         elif path == f"/images/{_ID}/":
-            self._answer(200, "application/json", json.dumps(_image(url)).encode())
+            self._respond(200, "application/json", json.dumps(_image(url)).encode())
         else:
-            self._answer(404, "application/json", b'{"detail": "No Image matches the given query."}')
+            self._respond(404, "application/json", b'{"detail": "No Image matches the given query."}')
 
     def log_message(self, *_: Any) -> None:
         return
 
-    def _answer(self, status: int, media_type: str, content: bytes) -> None:
+    def _respond(self, status: int, media_type: str, content: bytes) -> None:
         self.send_response(status)
         self.send_header("Content-Type", media_type)
         self.send_header("Content-Length", str(len(content)))

@@ -24,7 +24,7 @@ class Fault:
 
     `lose` drops the connection, before or after the platform has acted; `delay` waits for that event, at most a minute;
     `act` calls a function instead of responding, for example to kill a process; `then` calls one and responds as usual;
-    `answer` replaces the response.
+    `response` replaces the response.
     """
 
     prefix: str
@@ -32,7 +32,7 @@ class Fault:
     lose: bool = False
     act: Callable[[], None] | None = None
     then: Callable[[], None] | None = None
-    answer: tuple[int, str, bytes, dict[str, str]] | None = None
+    response: tuple[int, str, bytes, dict[str, str]] | None = None
     delay: threading.Event | None = None
     times: int = 1
     met: threading.Event = field(default_factory=threading.Event)
@@ -239,7 +239,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         html = isinstance(response, str)
         content = response.encode() if html else json.dumps(response).encode()
-        self._answer(status, "text/html" if html else "application/json", content, {})
+        self._respond(status, "text/html" if html else "application/json", content, {})
 
     do_POST = do_PUT = do_HEAD = do_GET  # noqa: N815 - named by the standard library
 
@@ -255,15 +255,15 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.delay is not None:
             fault.delay.wait(60)
             return False
-        if fault.answer is not None:
-            self._answer(*fault.answer)
+        if fault.response is not None:
+            self._respond(*fault.response)
         elif fault.act is not None:
             fault.act()
         else:
             self.close_connection = True
         return True
 
-    def _answer(self, status: int, media_type: str, content: bytes, headers: dict[str, str]) -> None:
+    def _respond(self, status: int, media_type: str, content: bytes, headers: dict[str, str]) -> None:
         try:
             self.send_response(status)
             self.send_header("Content-Type", media_type)

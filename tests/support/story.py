@@ -89,15 +89,15 @@ NO_REDIRECTS: Final = {
 class Assistant:
     """An AI client in one session, and its transcript."""
 
-    def __init__(self, client: Session, told: Transcript) -> None:
+    def __init__(self, client: Session, transcript: Transcript) -> None:
         self._client = client
-        self._told = told
+        self._transcript = transcript
 
     def __call__(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a tool that must succeed, and return its structured content."""
         result = self._client.call(name, arguments)
         assert not result.get("isError"), result
-        self._told.called(name, arguments, result)
+        self._transcript.called(name, arguments, result)
         content: dict[str, Any] = result["structuredContent"]
         return content
 
@@ -105,7 +105,7 @@ class Assistant:
         """Call a tool that must fail, and return the error text for the client."""
         result = self._client.call(name, arguments)
         assert result["isError"], result
-        self._told.called(name, arguments, result)
+        self._transcript.called(name, arguments, result)
         text: str = result["content"][0]["text"]
         return text
 
@@ -141,7 +141,7 @@ def _seen(url: str) -> httpx.Response:
     return httpx.get(url, timeout=60, follow_redirects=True)
 
 
-def tell(folder: Path, platform: str, url: str, credential: Mapping[str, str]) -> None:
+def play_story(folder: Path, platform: str, url: str, credential: Mapping[str, str]) -> None:
     """Write, illustrate, publish, update and take down an article on a real site; on WordPress, compare the page."""
     with _hosting(folder) as host:
         person = client_of(host, "ada@example.com")
@@ -164,7 +164,7 @@ def _play(
     transcript.heading("Connect the blog")
     transcript.says("Ada", "Connect my WordPress blog, blog.example.com.")
     link = assistant("connect_website", platform=platform, url=url, name="My blog")["connect_url"]
-    transcript.tells(
+    transcript.add_text(
         "Ada opens the link in her browser, where she is signed in, and enters her WordPress user name and an "
         "application password. The server tries them on the blog immediately and stores them encrypted. They never "
         "pass through the conversation."
@@ -236,7 +236,7 @@ def _play(
     page = _seen(published["url"])
     assert "a recipe with patience" in page.text
     assert "Mira Sol" in page.text
-    transcript.tells(
+    transcript.add_text(
         "If the result gets lost on the way, the client can safely repeat the call: an article never has more than one "
         "post on a website."
     )
@@ -285,7 +285,7 @@ def _play(
     transcript.says("Ada", "Take the recipe down for now. Yes, I am sure.")
     down = {"publication_id": published["publication_id"], "mode": "draft", "confirm": True}
     assert "toolset publishing" in assistant.refused("unpublish_content", **down)
-    transcript.tells(
+    transcript.add_text(
         "Destructive tools are not in the toolset `core`, and `call_tool` does not run them either. Ada opens the page "
         "of this connection in the dashboard, and adds the toolset `publishing`."
     )
@@ -295,7 +295,7 @@ def _play(
     assert _seen(published["url"]).status_code == 404
 
     transcript.heading("Where to go from here")
-    transcript.tells(
+    transcript.add_text(
         "[Write articles with an AI client](../how-to/write-articles.md) sums up the steps. "
         "[Connect a website](../how-to/connect-a-website.md) covers the other platforms, and "
         "[Article tools](../reference/article-tools.md) lists every tool with its arguments."

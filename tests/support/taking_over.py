@@ -46,8 +46,8 @@ class TakeOver:
     website: str
     site: TheirSite
 
-    def publish(self, content_id: str, **asked: Any) -> dict[str, Any]:
-        return self.client.data("publish_content", content_id=content_id, website_id=self.website, **asked)
+    def publish(self, content_id: str, **arguments: Any) -> dict[str, Any]:
+        return self.client.data("publish_content", content_id=content_id, website_id=self.website, **arguments)
 
     def edit(self, content_id: str, old: str, new: str) -> None:
         version = self.client.data("get_content", content_id=content_id)["content"]["version"]

@@ -26,7 +26,7 @@ class Connections:
 
     def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a new connection in a separate task."""
-        task = asyncio.ensure_future(self._answer(reader, writer))
+        task = asyncio.ensure_future(self._respond(reader, writer))
         self._open[task] = writer
         task.add_done_callback(self._close)
 
@@ -44,7 +44,7 @@ class Connections:
         self._closing.clear()
         await _some_turns()
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _respond(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
             await self._serve(reader, writer)
 

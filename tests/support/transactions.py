@@ -15,7 +15,7 @@ from sqlalchemy import Engine, event
 class TransactionCount:
     """The number of transactions begun, and of those committed, which are the writing ones."""
 
-    begun: int = 0
+    started: int = 0
     committed: int = 0
 
 
@@ -25,7 +25,7 @@ def counted_transactions() -> Iterator[TransactionCount]:
     count, thread_id = TransactionCount(), get_ident()
 
     def begin(_connection: Any) -> None:
-        count.begun += get_ident() == thread_id
+        count.started += get_ident() == thread_id
 
     def commit(_connection: Any) -> None:
         count.committed += get_ident() == thread_id

@@ -45,7 +45,7 @@ class Transcript:
         """Begin a section."""
         self._parts.append(f"## {text}\n")
 
-    def tells(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         """Add a narrative paragraph."""
         self._parts.append(f"{fill(text, _WIDTH, break_on_hyphens=False)}\n")
 

@@ -64,7 +64,7 @@ TROUBLES: Final = (
     Trouble("compressed", SiteRefused, UnknownOutcome, Reply(headers={"Content-Encoding": "gzip"})),
 )
 
-ODD_ANSWERS: Final = tuple(Reply(body) for body in (b'"hello"', b"[]", b"{}", b"null", b'{"id":[],"posts":[5]}'))
+ODD_RESPONSES: Final = tuple(Reply(body) for body in (b'"hello"', b"[]", b"{}", b"null", b'{"id":[],"posts":[5]}'))
 """Valid JSON in unexpected shapes for an API."""
 
 
@@ -85,14 +85,14 @@ def troubled(reply: Reply | None, healthy: Healthy | None = None) -> Iterator[st
                 self.close_connection = True
                 return
             with suppress(BrokenPipeError, ConnectionResetError):
-                self._answer(reply)
+                self._respond(reply)
 
         do_POST = do_PUT = do_OPTIONS = do_HEAD = do_DELETE = do_GET  # noqa: N815 - named by the standard library
 
         def log_message(self, *_: Any) -> None:
             return
 
-        def _answer(self, reply: Reply) -> None:
+        def _respond(self, reply: Reply) -> None:
             self.send_response(reply.status)
             self.send_header("Content-Type", reply.media_type)
             self.send_header("Content-Length", str(len(reply.content) + (100 if reply.half else 0)))

@@ -35,8 +35,8 @@ class Receiver:
     ids: list[tuple[str, str]] = field(default_factory=list)
     posts: dict[str, dict[str, Any]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
-    answer: tuple[int, str, bytes] | None = None
-    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    response: tuple[int, str, bytes] | None = None
+    responses: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def site(self) -> str:
@@ -50,8 +50,8 @@ class Receiver:
 
     def take(self, event_id: str, event: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Process an event, unless it is a repeat."""
-        if event_id in self.answers:
-            return 200, self.answers[event_id]
+        if event_id in self.responses:
+            return 200, self.responses[event_id]
         data, response = event["data"], {}
         match event["type"]:
             case "post.created":
@@ -72,7 +72,7 @@ class Receiver:
                 if data["state"] == "gone":
                     del self.posts[data["id"]]
         self.events.append(event)
-        self.answers[event_id] = response
+        self.responses[event_id] = response
         return 200, response
 
     def fault(self, kind: str, when: Literal["before", "after"], status: int = 0) -> None:
@@ -102,8 +102,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.server.receiver.answer is not None:
-            status, kind, content = self.server.receiver.answer
+        if self.server.receiver.response is not None:
+            status, kind, content = self.server.receiver.response
             self._reply(status, content, kind)
             return
         try:

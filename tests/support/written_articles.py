@@ -59,7 +59,7 @@ def write_articles(host: RunningHost, email: str, platform: StandInPlatform) -> 
     failed = _make(
         client, "Seven soups for a cold week", "Soups warm you.\n\n![A bowl](https://elsewhere.example/b.jpg)"
     )
-    platform.fault("POST /api/posts", answer=(422, "application/json", b'{"error": "the slug is taken"}', {}))
+    platform.fault("POST /api/posts", response=(422, "application/json", b'{"error": "the slug is taken"}', {}))
     client.call("publish_content", content_id=failed, website_id=other.id)
     table = f"| a | b |\n|--|--|\n| {UNBROKEN} | x |"
     work = Work(

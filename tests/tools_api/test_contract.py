@@ -24,7 +24,7 @@ def qr(api: httpx.Client, **params: Any) -> dict[str, Any]:
     return data
 
 
-def every_kind_of_answer(api: httpx.Client) -> dict[str, httpx.Response]:
+def every_kind_of_response(api: httpx.Client) -> dict[str, httpx.Response]:
     """Return one JSON response of each kind in the Tools API, except those that need a separate host."""
     return {
         "success": api.post(QR, json={"text": "kinds"}),
@@ -42,7 +42,7 @@ def every_kind_of_answer(api: httpx.Client) -> dict[str, httpx.Response]:
 
 
 def test_2_6_the_brand_block_is_in_every_response(api: httpx.Client) -> None:
-    responses = every_kind_of_answer(api) | {"catalog": api.get("/tools/api"), "tool": api.get("/tools/gate/api")}
+    responses = every_kind_of_response(api) | {"catalog": api.get("/tools/api"), "tool": api.get("/tools/gate/api")}
 
     for kind, response in responses.items():
         block = response.json()["pressroom"]
@@ -51,7 +51,7 @@ def test_2_6_the_brand_block_is_in_every_response(api: httpx.Client) -> None:
 
 
 def test_2_7_meta_has_the_types_of_the_contract_in_every_envelope(api: httpx.Client) -> None:
-    for kind, response in every_kind_of_answer(api).items():
+    for kind, response in every_kind_of_response(api).items():
         meta = response.json()["meta"]
         assert set(meta) == {"tool", "endpoint", "version", "cached", "timestamp", "rateLimit"}, kind
         assert isinstance(meta["tool"], str)
@@ -69,7 +69,7 @@ def test_2_7_meta_has_the_types_of_the_contract_in_every_envelope(api: httpx.Cli
 
 
 def test_2_7_the_headers_agree_with_meta(api: httpx.Client) -> None:
-    for kind, response in every_kind_of_answer(api).items():
+    for kind, response in every_kind_of_response(api).items():
         limit = response.json()["meta"]["rateLimit"]
         assert response.headers["ratelimit-limit"] == str(limit["limit"]), kind
         assert response.headers["ratelimit-remaining"] == str(limit["remaining"]), kind
@@ -78,7 +78,7 @@ def test_2_7_the_headers_agree_with_meta(api: httpx.Client) -> None:
 
 
 def test_2_7_meta_names_the_tool_and_the_endpoint(api: httpx.Client) -> None:
-    for kind, response in every_kind_of_answer(api).items():
+    for kind, response in every_kind_of_response(api).items():
         if response.request.method == "POST" or kind == "method":
             meta = response.json()["meta"]
             assert (meta["tool"], meta["endpoint"]) == (response.request.url.path.split("/")[2], "/generate"), kind
@@ -94,7 +94,7 @@ def test_2_8_data_of_the_qr_code_generator(api: httpx.Client) -> None:
 
 def test_2_9_an_error_has_a_code_and_a_message(api: httpx.Client) -> None:
     codes = {}
-    for kind, response in every_kind_of_answer(api).items():
+    for kind, response in every_kind_of_response(api).items():
         body = response.json()
         if kind == "success":
             continue

@@ -36,11 +36,11 @@ def image(kind: str = "PNG", **options: Any) -> bytes:
 
 def photo(edge: int, kind: str = "PNG", *, noise: bool = True, **options: Any) -> bytes:
     """Return an image with a red left half (without noise, only its top left quarter); noise makes its file large."""
-    buffer, picture = io.BytesIO(), Image.new("RGB", (edge, edge // 2 if noise else edge), "#2f6f62")
+    buffer, image = io.BytesIO(), Image.new("RGB", (edge, edge // 2 if noise else edge), "#2f6f62")
     if noise:
-        picture = Image.effect_noise(picture.size, 90).convert("RGB")
-        picture.paste("#ff0000", (0, 0, edge // 2, edge // 2))
-    picture.save(buffer, kind, **options)
+        image = Image.effect_noise(image.size, 90).convert("RGB")
+        image.paste("#ff0000", (0, 0, edge // 2, edge // 2))
+    image.save(buffer, kind, **options)
     return buffer.getvalue()
 
 

@@ -31,7 +31,7 @@ def call(user: User, tool: str = "count_words", **values: Any) -> CallRecord:
     return CallRecord(tool=tool, caller=caller, **(record | values))
 
 
-async def tell(accounts: AccountServices, *records: CallRecord) -> None:
+async def log_calls(accounts: AccountServices, *records: CallRecord) -> None:
     for record in records:
         accounts.activity_log.observe(record)
     await accounts.activity_log.flush()
@@ -68,7 +68,7 @@ async def test_a_call_is_stored_completely(accounts: AccountServices, user: User
     connection, _ = await accounts.api_keys.create(user.id, "laptop")
     record = call(user, connection=connection.id, cached=True, attributes={"website_id": "w_1", "more": "x"})
     before = datetime.now(UTC)
-    await tell(accounts, record)
+    await log_calls(accounts, record)
     (stored,) = await accounts.activity(user.id)
     assert before <= stored.at <= datetime.now(UTC)
     assert stored == Activity(
@@ -87,21 +87,21 @@ async def test_a_call_is_stored_completely(accounts: AccountServices, user: User
 
 
 async def test_only_calls_by_accounts_through_mcp_are_recorded(accounts: AccountServices, user: User) -> None:
-    stranger = CallRecord("qr", Caller("203.0.113.7"), "r", "ok", False, 0.1, interface="mcp", mcp_name="qr")
+    anonymous = CallRecord("qr", Caller("203.0.113.7"), "r", "ok", False, 0.1, interface="mcp", mcp_name="qr")
     nameless = call(user, "")
     over_http = call(user, "by_http", interface="http")
-    await tell(accounts, stranger, nameless, over_http, call(user, "by_mcp"))
+    await log_calls(accounts, anonymous, nameless, over_http, call(user, "by_mcp"))
     assert await tools(accounts, user) == ["by_mcp"]
 
 
 async def test_another_account_sees_nothing(accounts: AccountServices, user: User, other: User) -> None:
-    await tell(accounts, call(user, "mine"), call(other, "theirs"))
+    await log_calls(accounts, call(user, "mine"), call(other, "theirs"))
     assert await tools(accounts, user) == ["mine"]
     assert await tools(accounts, other) == ["theirs"]
 
 
 async def test_activity_is_paged_newest_first(accounts: AccountServices, user: User, other: User) -> None:
-    await tell(accounts, *(call(owner, f"tool_{number}") for number in range(25) for owner in (user, other)))
+    await log_calls(accounts, *(call(owner, f"tool_{number}") for number in range(25) for owner in (user, other)))
     names: list[str] = []
     before = None
     while page := await accounts.activity(user.id, limit=10, before=before):
@@ -112,7 +112,7 @@ async def test_activity_is_paged_newest_first(accounts: AccountServices, user: U
 
 async def test_filters(accounts: AccountServices, user: User) -> None:
     connection, _ = await accounts.api_keys.create(user.id, "one")
-    await tell(
+    await log_calls(
         accounts,
         call(user, "a", connection=connection.id),
         call(user, "b", code="quota_exceeded"),
@@ -138,8 +138,10 @@ async def test_the_page_size_is_limited(accounts: AccountServices, user: User, l
 
 async def test_last_uses_are_counted_per_connection(accounts: AccountServices, user: User, other: User) -> None:
     connection_id, other_id = new_id("c"), new_id("c")
-    await tell(accounts, *(call(user, tool, connection=connection_id) for tool in ("draw", "write", "draw")))
-    await tell(accounts, call(user, "publish", connection=other_id), call(other, "publish", connection=connection_id))
+    await log_calls(accounts, *(call(user, tool, connection=connection_id) for tool in ("draw", "write", "draw")))
+    await log_calls(
+        accounts, call(user, "publish", connection=other_id), call(other, "publish", connection=connection_id)
+    )
     uses = await accounts.activity_log.last_uses(user.id, connection_id)
     latest = {entry.tool: entry.at for entry in reversed(await accounts.activity(user.id, connection=connection_id))}
     assert uses.by_tool == latest
@@ -154,7 +156,9 @@ async def test_last_uses_are_marked_incomplete_beyond_their_limit(
 ) -> None:
     monkeypatch.setattr(activity, "LAST_USES_LIMIT", 3)
     connection_id = new_id("c")
-    await tell(accounts, *(call(user, tool, connection=connection_id) for tool in ("early", "draw", "draw", "draw")))
+    await log_calls(
+        accounts, *(call(user, tool, connection=connection_id) for tool in ("early", "draw", "draw", "draw"))
+    )
     uses = await accounts.activity_log.last_uses(user.id, connection_id)
     assert set(uses.by_tool) == {"draw"}
     assert not uses.is_complete
@@ -184,9 +188,9 @@ async def test_an_outage_loses_no_calls_and_preserves_their_order(
 ) -> None:
     await database.close()
     with pytest.raises(BackendError):
-        await tell(accounts, call(user, "one"), call(user, "two"))
+        await log_calls(accounts, call(user, "one"), call(user, "two"))
     await database.open()
-    await tell(accounts, call(user, "three"))
+    await log_calls(accounts, call(user, "three"))
     assert await tools(accounts, user) == ["three", "two", "one"]
 
 
@@ -201,7 +205,7 @@ async def test_calls_of_a_removed_account_do_not_block_others(
     accounts: AccountServices, user: User, other: User, database: SqlDatabase
 ) -> None:
     removed_user = User("u_gone", "", "", "free", False, False, user.created_at, None)
-    await tell(accounts, call(user, "mine"), call(removed_user, "nobodys"), call(other, "theirs"))
+    await log_calls(accounts, call(user, "mine"), call(removed_user, "nobodys"), call(other, "theirs"))
     assert await tools(accounts, user) == ["mine"]
     async with database.reading() as session:
         assert await session.scalar(select(func.count()).select_from(ActivityRow)) == 2
@@ -244,7 +248,7 @@ async def test_a_long_revoked_connection_is_removed(
 async def test_odd_client_and_plugin_names_do_not_block_writing(
     accounts: AccountServices, user: User, odd: str
 ) -> None:
-    stranger = CallRecord(
+    anonymous = CallRecord(
         request_id="r1",
         tool="guest",
         caller=Caller("203.0.113.7", subject=odd, connection=odd),
@@ -255,7 +259,7 @@ async def test_odd_client_and_plugin_names_do_not_block_writing(
         mcp_name="guest",
     )
     about = call(user, "odd", connection=odd, code="x" * 100, attributes={"website_id": odd})
-    await tell(accounts, stranger, about, call(user, "after"))
+    await log_calls(accounts, anonymous, about, call(user, "after"))
     assert await tools(accounts, user) == ["after", "odd"]
     assert await tools(accounts, user, website_id=odd) == ["odd"]
     assert await tools(accounts, user, tool=odd) == []
@@ -265,7 +269,7 @@ async def test_odd_client_and_plugin_names_do_not_block_writing(
 async def test_a_call_that_cannot_be_stored_loses_no_others(accounts: AccountServices, user: User) -> None:
     records = [call(user, f"tool_{number}") for number in range(5)]
     records[2] = call(user, "broken", duration=["no", "number"])
-    await tell(accounts, *records)
+    await log_calls(accounts, *records)
     assert await tools(accounts, user) == ["tool_4", "tool_3", "tool_1", "tool_0"]
-    await tell(accounts, call(user, "later"))
+    await log_calls(accounts, call(user, "later"))
     assert (await tools(accounts, user))[0] == "later"

@@ -24,12 +24,12 @@ def _key() -> RSAKey:
 
 
 class StandIn:
-    """Answers each path with its document or its entry in `replies`. `asked` counts the requests per path."""
+    """Serves each path with its document or its entry in `replies`. `request_counts` counts the requests per path."""
 
     def __init__(self, port: int) -> None:
         self.issuer = f"http://127.0.0.1:{port}"
         self.key = _key()
-        self.asked: dict[str, int] = {}
+        self.request_counts: dict[str, int] = {}
         self.replies: dict[str, Reply] = {}
         self.documents: dict[str, Any] = {
             "/.well-known/openid-configuration": {
@@ -56,10 +56,10 @@ class StandIn:
         token = jws.serialize_compact({"alg": "RS256", "kid": kid}, json.dumps(default | claims), self.key, ["RS256"])
         self.documents["/token"] = {"access_token": "at", "token_type": "Bearer", "id_token": token}
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         path = head.split()[1].partition("?")[0]
-        self.asked[path] = self.asked.get(path, 0) + 1
+        self.request_counts[path] = self.request_counts.get(path, 0) + 1
         reply = self.replies.get(path) or respond(json.dumps(self.documents.get(path, {})).encode())
         await reply(writer)
 
@@ -68,10 +68,10 @@ class StandIn:
 async def standing_in() -> AsyncIterator[StandIn]:
     """Run a stand-in on a free local port."""
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await stand_in.answer(reader, writer)
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await stand_in.serve(reader, writer)
 
-    async with serving(answer) as port:
+    async with serving(serve) as port:
         stand_in = StandIn(port)
         yield stand_in
 

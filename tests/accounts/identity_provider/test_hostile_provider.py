@@ -86,7 +86,7 @@ async def test_an_unsafe_discovery_document_is_refused(
     with capture_logs() as logs, pytest.raises(SignInFailed):
         await identity_provider.authorization_request(REDIRECT_URI)
     assert logs[0]["reason"]
-    assert list(stand_in.asked) == [DISCOVERY]
+    assert list(stand_in.request_counts) == [DISCOVERY]
 
 
 @pytest.mark.parametrize("value", ["http://id.example/userinfo", "file:///etc/passwd"])
@@ -97,7 +97,7 @@ async def test_an_access_token_is_sent_only_to_safe_urls(stand_in: StandIn, clie
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [
         {},
         {"access_token": "at"},
@@ -109,11 +109,11 @@ async def test_an_access_token_is_sent_only_to_safe_urls(stand_in: StandIn, clie
     ids=str,
 )
 async def test_invalid_token_responses_are_refused(
-    stand_in: StandIn, client: Client, answer: dict[str, object]
+    stand_in: StandIn, client: Client, response: dict[str, object]
 ) -> None:
     identity_provider = client(stand_in.issuer)
     request = await identity_provider.authorization_request(REDIRECT_URI)
-    stand_in.documents["/token"] = answer
+    stand_in.documents["/token"] = response
     with capture_logs() as logs, pytest.raises(SignInFailed):
         await identity_provider.finish({"state": request.state, "code": "the code"}, request)
     assert len(str(logs)) < 1000
@@ -148,8 +148,8 @@ async def test_tokens_with_forged_keys_do_not_cause_a_request_each_time(stand_in
     attempts = [signed_in(identity_provider, stand_in, kid=f"made up {number}") for number in range(20)]
     results = await asyncio.gather(*attempts, return_exceptions=True)
     assert {type(result) for result in results} == {SignInFailed}
-    assert stand_in.asked["/keys"] == 1
-    assert stand_in.asked[DISCOVERY] == 1
+    assert stand_in.request_counts["/keys"] == 1
+    assert stand_in.request_counts[DISCOVERY] == 1
 
 
 async def test_cached_metadata_and_keys_are_used_while_the_provider_is_down(
@@ -160,7 +160,7 @@ async def test_cached_metadata_and_keys_are_used_while_the_provider_is_down(
     stand_in.replies[DISCOVERY] = stand_in.replies["/keys"] = respond(b"", "503 Later")
     monkeypatch.setattr("pressroom.accounts.identity_provider.provider_client.FRESH_SECONDS", 0)
     assert (await signed_in(identity_provider, stand_in)).subject == "7"
-    assert stand_in.asked[DISCOVERY] > 1
+    assert stand_in.request_counts[DISCOVERY] > 1
 
 
 @pytest.mark.parametrize(

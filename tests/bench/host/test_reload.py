@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from support.needs import free_port
-from support.reloading import CONFIG, Reloading, reloading_command, said
+from support.reloading import CONFIG, Reloading, page_text, reloading_command
 
 ROUNDS = 7
 AT_MOST = {"a plugin alone": 1.7, "all plugins": 1.7}
@@ -48,7 +48,7 @@ def bare_page(folder: Path) -> Iterator[Callable[[str], None]]:
     def write(word: str) -> None:
         (folder / "said.py").write_text(PAGE.replace("$WORD", word))
         end = time.monotonic() + 60
-        while said(port) != word:
+        while page_text(port) != word:
             assert process.poll() is None
             assert time.monotonic() < end, "Sanic did not reload"
             time.sleep(0.02)

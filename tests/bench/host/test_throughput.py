@@ -32,11 +32,11 @@ def test_a_cached_request_compared_with_a_bare_handler(tmp_path: Path, delivery:
     headers = {"Content-Type": "application/json"}
     with serving(tmp_path / "host", CONFIG, forked=False) as server:
         httpx.post(server.url + QR, content=body, headers=headers, timeout=30)
-        answer = httpx.post(server.url + QR, content=body, headers=headers, timeout=30)
-        (tmp_path / "body").write_bytes(answer.content)
+        response = httpx.post(server.url + QR, content=body, headers=headers, timeout=30)
+        (tmp_path / "body").write_bytes(response.content)
         port = free_port()
         script = [sys.executable, str(TESTS / "support" / "bare_sanic.py"), str(port), str(tmp_path / "body")]
-        with listening([*script, answer.headers["content-type"]], port) as bare:
+        with listening([*script, response.headers["content-type"]], port) as bare:
             peers = ((server.url + QR, server.process.pid), (f"http://127.0.0.1:{port}/", bare))
             rounds = [
                 [load(url, body, headers, tmp_path, pid=pid, seconds=SECONDS) for url, pid in peers]
@@ -72,14 +72,14 @@ def resident_of(process: subprocess.Popen[bytes]) -> float:
     return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]  # always there
 
 
-def first_answer(http: httpx.Client, method: str, path: str) -> None:
+def wait_for_response(http: httpx.Client, method: str, path: str) -> None:
     while True:
         try:
-            answer = http.request(method, path)
+            response = http.request(method, path)
         except httpx.TransportError:
             time.sleep(0.005)
             continue
-        assert answer.status_code == 200
+        assert response.status_code == 200
         return
 
 
@@ -88,15 +88,15 @@ def start(folder: Path, config: str) -> Start:
     (folder / "pressroom.toml").write_text(config)
     environment = command_environment(folder, PRESSROOM_CONFIG=str(folder / "pressroom.toml"))
     port = free_port()
-    begun = time.perf_counter()
+    start_time = time.perf_counter()
     with (
         started([sys.executable, "-m", "pressroom", "serve", "--port", str(port)], environment) as process,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as http,
     ):
-        first_answer(http, "GET", "/tools")
-        page = time.perf_counter() - begun
+        wait_for_response(http, "GET", "/tools")
+        page = time.perf_counter() - start_time
         assert http.post(QR, json={"text": "first"}).status_code == 200
-        result = time.perf_counter() - begun
+        result = time.perf_counter() - start_time
         for count in range(200):
             http.post(QR, json={"text": str(count)})
         return Start(page, result, resident_of(process))
@@ -104,14 +104,14 @@ def start(folder: Path, config: str) -> Start:
 
 def start_bare(folder: Path) -> Start:
     port = free_port()
-    begun = time.perf_counter()
+    start_time = time.perf_counter()
     command = [sys.executable, str(TESTS / "support" / "bare_sanic.py"), str(port), str(folder / "body"), "text/plain"]
     with (
         started(command, dict(os.environ)) as process,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as http,
     ):
-        first_answer(http, "POST", "/")
-        seconds = time.perf_counter() - begun
+        wait_for_response(http, "POST", "/")
+        seconds = time.perf_counter() - start_time
         return Start(seconds, seconds, resident_of(process))
 
 

@@ -84,9 +84,9 @@ def medians(*actions: Action) -> tuple[float, ...]:
     for _ in range(ROUNDS):
         for action, seconds in zip(actions, figures, strict=True):
             began = time.perf_counter()
-            answer = action()
+            response = action()
             seconds.append(time.perf_counter() - began)
-            assert answer.status_code == 200, answer.text
+            assert response.status_code == 200, response.text
     return tuple(map(statistics.median, figures))
 
 

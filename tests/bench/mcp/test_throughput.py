@@ -70,11 +70,11 @@ def test_throughput_under_load(
     peers: list[Peer], tmp_path: Path, message: dict[str, Any], times_fastmcp: float, times_bare: float
 ) -> None:
     """We serve several times as many requests per second as FastMCP, for a few times the CPU of a bare handler."""
-    answers = {peer.name: peer.answer(message) for peer in peers}
-    for name, answer in answers.items():
-        result = answer.json()["result"]
+    responses = {peer.name: peer.post(message) for peer in peers}
+    for name, response in responses.items():
+        result = response.json()["result"]
         assert len(result["tools"]) == 20 if message is LIST else result["structuredContent"] == {"total": 42}, name
-    ours = answers[US]
+    ours = responses[US]
     (tmp_path / "body").write_bytes(ours.content)
     port = free_port()
     bare = [sys.executable, str(TESTS / "support" / "bare_sanic.py"), str(port), str(tmp_path / "body")]

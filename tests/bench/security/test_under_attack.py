@@ -114,8 +114,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 async def _tool(client: httpx.AsyncClient, key: str, name: str, **arguments: Any) -> dict[str, Any]:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
     headers = {"authorization": f"Bearer {key}", "mcp-protocol-version": "2025-06-18"}
-    answer = await client.post("/api/mcp", json=body, headers=headers)
-    result: dict[str, Any] = answer.json().get("result", {})
+    response = await client.post("/api/mcp", json=body, headers=headers)
+    result: dict[str, Any] = response.json().get("result", {})
     return result
 
 
@@ -228,8 +228,8 @@ async def _read(client: httpx.AsyncClient, world: World) -> None:
 
 
 async def _qr_code(client: httpx.AsyncClient, _world: World) -> None:
-    answer = await client.post("/tools/qr-code-generator/api/generate", json={"text": "the same"})
-    assert answer.status_code in (200, 429)
+    response = await client.post("/tools/qr-code-generator/api/generate", json={"text": "the same"})
+    assert response.status_code in (200, 429)
 
 
 async def _probe(client: httpx.AsyncClient, _world: World) -> None:

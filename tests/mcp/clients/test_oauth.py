@@ -96,7 +96,7 @@ def status_of_a_call(server: McpServer, credential: str) -> int:
 def test_a_client_is_notified_of_a_denial(
     client: Client, server: McpServer, browser: ScriptedBrowser, store: Path, tmp_path: Path
 ) -> None:
-    browser.answer = "Deny"
+    browser.decision = "Deny"
     report = client.run(server.mcp_url, tmp_path / "client", store=store, browser=browser)
     assert not report.done
     assert report.failed["type"] in ("OAuthFlowError", "OAuthError", "UnauthorizedError")
@@ -110,6 +110,6 @@ def test_a_client_is_notified_of_a_denial(
 def test_approval_survives_a_server_restart(
     client: Client, server: McpServer, browser: ScriptedBrowser, store: Path, tmp_path: Path
 ) -> None:
-    browser.before_answering = server.restart
+    browser.before_decision = server.restart
     report = client.run(server.mcp_url, tmp_path / "client", USAGE, store=store, browser=browser)
     assert report.calls[0]["structuredContent"]["plan"] == "free"

@@ -46,7 +46,7 @@ def publish(world: World, tmp_path: Path) -> Publish:
             site.visits += 1
             metadata = document(site.client_id)
             content = metadata if isinstance(metadata, bytes) else json.dumps(metadata).encode()
-            await visit.answer(content, "Content-Type: application/json")
+            await visit.respond(content, "Content-Type: application/json")
 
         handler: Callable[[Visit], Awaitable[None]] = reply
         async with origin(handler, tls) as running, fetcher_to(authority, running) as fetcher:

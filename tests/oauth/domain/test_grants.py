@@ -36,7 +36,7 @@ async def count(world: World, *tables: type[CodeRow | RefreshTokenRow | TokenFam
 
 
 def won(results: Iterable[TokenSet | BaseException]) -> list[TokenSet]:
-    """Return the successful answers; all others must be `InvalidGrant`."""
+    """Return the successful responses; all others must be `InvalidGrant`."""
     results = list(results)
     assert all(isinstance(result, TokenSet | InvalidGrant) for result in results), results
     return [result for result in results if isinstance(result, TokenSet)]

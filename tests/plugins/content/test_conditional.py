@@ -10,12 +10,12 @@ from pressroom.sdk import HttpRequest, HttpResponse
 from pressroom_content.conditional import conditional
 
 CHANGED = datetime(2026, 11, 28, 9, 59, 59, 400_000, UTC)
-ANSWER = HttpResponse(b"text", media_type="text/plain")
+RESPONSE = HttpResponse(b"text", media_type="text/plain")
 
 
 def status(**headers: str) -> int:
     request_headers = {name.replace("_", "-"): value for name, value in headers.items()}
-    return conditional(HttpRequest("GET", "/", {}, request_headers, b"", "127.0.0.1", "r_1"), ANSWER, CHANGED).status
+    return conditional(HttpRequest("GET", "/", {}, request_headers, b"", "127.0.0.1", "r_1"), RESPONSE, CHANGED).status
 
 
 @pytest.mark.parametrize(
@@ -29,15 +29,15 @@ def test_each_http_date_format_is_parsed(date: str) -> None:
 
 def test_a_change_is_dated_to_the_end_of_its_second() -> None:
     request = HttpRequest("GET", "/", {}, {}, b"", "127.0.0.1", "r_1")
-    assert conditional(request, ANSWER, CHANGED).headers["Last-Modified"] == "Sat, 28 Nov 2026 10:00:00 GMT"
+    assert conditional(request, RESPONSE, CHANGED).headers["Last-Modified"] == "Sat, 28 Nov 2026 10:00:00 GMT"
     changed = CHANGED.replace(microsecond=0)
-    assert conditional(request, ANSWER, changed).headers["Last-Modified"] == "Sat, 28 Nov 2026 09:59:59 GMT"
+    assert conditional(request, RESPONSE, changed).headers["Last-Modified"] == "Sat, 28 Nov 2026 09:59:59 GMT"
     assert status(if_modified_since="Sat, 28 Nov 2026 09:59:59 GMT") == 200
 
 
 def test_a_change_of_this_second_is_not_dated_later() -> None:
     request = HttpRequest("GET", "/", {}, {}, b"", "127.0.0.1", "r_1")
-    last_modified = conditional(request, ANSWER, datetime.now(UTC)).headers["Last-Modified"]
+    last_modified = conditional(request, RESPONSE, datetime.now(UTC)).headers["Last-Modified"]
     assert parsedate_to_datetime(last_modified) <= datetime.now(UTC)
 
 

@@ -8,7 +8,7 @@ from pressroom_content.articles.importing import _decoded
 from support.growth import grows
 
 
-def answer(content: bytes, content_type: str) -> Fetched:
+def fetched(content: bytes, content_type: str) -> Fetched:
     return Fetched("https://blog.example/", 200, "text/html", content, {"content-type": content_type})
 
 
@@ -16,17 +16,17 @@ def answer(content: bytes, content_type: str) -> Fetched:
     "charset", ["punycode", "idna", "unicode_escape", "raw_unicode_escape", "rot13", "zlib", "utf-7"]
 )
 def test_a_codec_that_is_not_a_web_encoding_is_not_used(charset: str) -> None:
-    page = answer("<p>é-\\u0041</p>".encode(), f"text/html; charset={charset}")
+    page = fetched("<p>é-\\u0041</p>".encode(), f"text/html; charset={charset}")
     assert _decoded(page) == "<p>é-\\u0041</p>"
 
 
 def test_decoding_takes_linear_time() -> None:
     def work(content: bytes) -> object:
-        return _decoded(answer(content, "text/html; charset=punycode"))
+        return _decoded(fetched(content, "text/html; charset=punycode"))
 
     assert not grows(work, lambda size: b"a-" * (size // 2), 100_000)
 
 
 def test_web_encodings_are_decoded() -> None:
-    assert _decoded(answer("één".encode("windows-1252"), "text/html; charset=iso-8859-1")) == "één"
-    assert _decoded(answer('<meta charset="shift_jis">日本'.encode("shift_jis"), "text/html")).endswith("日本")
+    assert _decoded(fetched("één".encode("windows-1252"), "text/html; charset=iso-8859-1")) == "één"
+    assert _decoded(fetched('<meta charset="shift_jis">日本'.encode("shift_jis"), "text/html")).endswith("日本")

@@ -170,7 +170,7 @@ async def test_nothing_is_sent_before_the_retry_after_has_passed(forem: Forem, s
 
 async def test_an_object_instead_of_a_list_is_not_an_empty_list(forem: Forem, fetcher: GuardedFetcher) -> None:
     async def reply(visit: Visit) -> None:
-        await visit.answer(b'{"articles": []}', "Content-Type: application/json")
+        await visit.respond(b'{"articles": []}', "Content-Type: application/json")
 
     async with origin(reply) as other:
         site = site_of(replace(forem, port=other.port), fetcher)

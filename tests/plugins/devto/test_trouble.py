@@ -8,7 +8,7 @@ from pressroom_content.contract import Site, SiteAddress, SiteError, SiteGone, S
 from pressroom_devto.config import DevtoConfig
 from pressroom_devto.site import connector
 from support.standin_forem import KEY
-from support.troubled_sites import ODD_ANSWERS, TROUBLES, Reply, Trouble, troubled
+from support.troubled_sites import ODD_RESPONSES, TROUBLES, Reply, Trouble, troubled
 
 from .test_site import a_post
 
@@ -39,7 +39,7 @@ async def test_kinds_of_trouble_are_distinguished(
         assert KEY not in error.message
 
 
-@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda reply: reply.content.decode())
+@pytest.mark.parametrize("reply", ODD_RESPONSES, ids=lambda reply: reply.content.decode())
 async def test_an_odd_response_is_refused(fetcher: GuardedFetcher, reply: Reply) -> None:
     with troubled(reply) as url:
         site = site_at(url, fetcher)

@@ -6,7 +6,7 @@ import pytest
 from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import SiteAddress, SiteError, SiteUnavailable, UnknownOutcome, api
 from pressroom_ghost.site import GhostSite
-from support.troubled_sites import ODD_ANSWERS, PRIVATE, TROUBLES, Reply, Trouble, troubled
+from support.troubled_sites import ODD_RESPONSES, PRIVATE, TROUBLES, Reply, Trouble, troubled
 
 from .test_site import a_post
 
@@ -37,7 +37,7 @@ async def test_kinds_of_trouble_are_distinguished(
     assert trouble.id != "moved inside" or PRIVATE in read.value.message
 
 
-@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda reply: reply.content.decode())
+@pytest.mark.parametrize("reply", ODD_RESPONSES, ids=lambda reply: reply.content.decode())
 async def test_an_odd_response_is_refused(fetcher: GuardedFetcher, reply: Reply) -> None:
     with troubled(reply) as url:
         site = site_at(url, fetcher)

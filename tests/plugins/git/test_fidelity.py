@@ -69,7 +69,7 @@ async def built_site(repo: Repo, folder: Path, generator: Generator) -> AsyncIte
 
     async def reply(visit: Visit) -> None:
         page = page_of(public, visit.target) if is_built else b""
-        await visit.answer(page, "Content-Type: text/html", status="200 OK" if page else "404 Not Found")
+        await visit.respond(page, "Content-Type: text/html", status="200 OK" if page else "404 Not Found")
 
     async with origin(reply) as pages:
         url, credential = f"http://127.0.0.1:{pages.port}", {"repository": "blog", "generator": generator}

@@ -54,7 +54,7 @@ async def test_a_page_is_reported_as_being_built_until_it_exists(plugin: PluginC
     status = "404 Not Found"
 
     async def reply(visit: Visit) -> None:
-        await visit.answer(b"<title>Hello world</title><h1>Hello world</h1>", "Content-Type: text/html", status=status)
+        await visit.respond(b"<title>Hello world</title><h1>Hello world</h1>", "Content-Type: text/html", status=status)
 
     async with origin(reply) as pages:
         website = await Websites(plugin).add(
@@ -87,7 +87,7 @@ async def test_a_page_that_is_still_being_built_is_checked_again_automatically(
     body = b""
 
     async def reply(visit: Visit) -> None:
-        await visit.answer(body, "Content-Type: text/html", status=status)
+        await visit.respond(body, "Content-Type: text/html", status=status)
 
     def minutes(publication: Publication) -> int:
         assert publication.due_at is not None
@@ -136,7 +136,7 @@ async def test_a_page_that_cannot_be_fetched_is_not_reported_as_built(
     page = b""
 
     async def reply(visit: Visit) -> None:
-        await visit.answer(page, "Content-Type: text/html", status="200 OK" if page else "404 Not Found")
+        await visit.respond(page, "Content-Type: text/html", status="200 OK" if page else "404 Not Found")
 
     async with AsyncExitStack() as site:
         pages = await site.enter_async_context(origin(reply))

@@ -20,7 +20,7 @@ from pressroom_content.contract import (
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
 from support.standin_github import TOKEN
-from support.troubled_sites import ODD_ANSWERS, TROUBLES, Reply, Trouble, troubled
+from support.troubled_sites import ODD_RESPONSES, TROUBLES, Reply, Trouble, troubled
 
 from .conftest import a_post
 
@@ -58,7 +58,7 @@ async def test_kinds_of_trouble_are_distinguished(
         assert TOKEN not in error.message
 
 
-@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda reply: reply.content.decode())
+@pytest.mark.parametrize("reply", ODD_RESPONSES, ids=lambda reply: reply.content.decode())
 async def test_an_odd_response_is_refused(fetcher: GuardedFetcher, reply: Reply) -> None:
     with troubled(reply) as url:
         site = site_at(url, fetcher)

@@ -60,18 +60,18 @@ def test_the_response_has_the_size_and_the_format(http: httpx.Client) -> None:
 
 
 def test_html_is_rendered_as_an_image(http: httpx.Client) -> None:
-    picture = image(http, html=BLUE, height=300)
-    assert (picture.format, picture.size) == ("PNG", (1200, 300))
-    assert picture.convert("RGB").getpixel((600, 150)) == (0, 0, 255)
+    rendered = image(http, html=BLUE, height=300)
+    assert (rendered.format, rendered.size) == ("PNG", (1200, 300))
+    assert rendered.convert("RGB").getpixel((600, 150)) == (0, 0, 255)
 
 
 def test_a_jpeg_has_full_colour_resolution_and_a_white_background(http: httpx.Client) -> None:
     half = '<div style="display:flex;width:50%;height:100%;background:#ff0000"></div>'
-    picture = image(http, html=half, format="jpeg", width=401, height=200)
-    assert picture.format == "JPEG"
-    assert picture.layer is not None  # type: ignore[attr-defined] # what libjpeg found
-    assert {sampling[1:3] for sampling in picture.layer} == {(1, 1)}  # type: ignore[attr-defined]
-    assert min(picture.convert("RGB").getpixel((390, 100))) >= 253  # type: ignore[arg-type]
+    rendered = image(http, html=half, format="jpeg", width=401, height=200)
+    assert rendered.format == "JPEG"
+    assert rendered.layer is not None  # type: ignore[attr-defined] # what libjpeg found
+    assert {sampling[1:3] for sampling in rendered.layer} == {(1, 1)}  # type: ignore[attr-defined]
+    assert min(rendered.convert("RGB").getpixel((390, 100))) >= 253  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("template", ["og", "twitter-header", "linkedin-banner", "square", "story"])
@@ -214,9 +214,9 @@ def with_quotes(tmp_path: Path) -> Iterator[httpx.Client]:
 
 
 def test_another_plugin_adds_a_template(with_quotes: httpx.Client) -> None:
-    picture = image(with_quotes, template="poster", props={"accentColor": "#ff0000"}, width=400)
-    assert picture.size == (400, 200)
-    assert picture.convert("RGB").getpixel((200, 100)) == (255, 0, 0)
+    rendered = image(with_quotes, template="poster", props={"accentColor": "#ff0000"}, width=400)
+    assert rendered.size == (400, 200)
+    assert rendered.convert("RGB").getpixel((200, 100)) == (255, 0, 0)
     unknown = with_quotes.post(API, json={"template": "posters"}).json()["error"]["message"]
     assert "minimal, poster (got 'posters')" in unknown
     flat = with_quotes.post(API, json={"template": "poster", "width": 300}).json()["error"]["message"]

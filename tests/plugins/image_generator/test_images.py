@@ -26,19 +26,19 @@ def authority() -> Authority:
 async def _reply(visit: Visit) -> None:
     path = visit.target
     if path.startswith("/ok"):
-        await visit.answer(PNG, "Content-Type: text/html")
+        await visit.respond(PNG, "Content-Type: text/html")
     elif path == "/page":
-        await visit.answer(b"<html>", "Content-Type: image/png")
+        await visit.respond(b"<html>", "Content-Type: image/png")
     elif path == "/large":
-        await visit.answer(PNG + b"0" * 1000)
+        await visit.respond(PNG + b"0" * 1000)
     elif path == "/moved":
-        await visit.answer(b"", "Location: /ok", status="302 Found")
+        await visit.respond(b"", "Location: /ok", status="302 Found")
     elif path == "/inside":
-        await visit.answer(b"", "Location: https://169.254.169.254/latest", status="302 Found")
+        await visit.respond(b"", "Location: https://169.254.169.254/latest", status="302 Found")
     elif path == "/never":
         await visit.until_left()
     else:
-        await visit.answer(PNG, status="404 Not Found")
+        await visit.respond(PNG, status="404 Not Found")
 
 
 @asynccontextmanager

@@ -29,11 +29,11 @@ def green() -> bytes:
 
 async def _reply(visit: Visit) -> None:
     if visit.target.endswith("/damaged"):
-        await visit.answer(green()[:40])
+        await visit.respond(green()[:40])
     elif visit.target.startswith("/green"):
-        await visit.answer(green())
+        await visit.respond(green())
     else:
-        await visit.answer(b"", status="404 Not Found")
+        await visit.respond(b"", status="404 Not Found")
 
 
 @contextmanager

@@ -56,11 +56,11 @@ class Providers:
         """Path prefixes of requests that get no response; each entry is used once."""
         self.files: dict[str, bytes] = {"/files/a.jpg": image_bytes()}
 
-    def asked(self, path: str) -> int:
+    def request_count(self, path: str) -> int:
         """Return the number of requests for a path."""
         return sum(requested == path for _, requested in self.requests)
 
-    def answer(self, path: str, query: Query, headers: dict[str, str]) -> tuple[str, bytes]:
+    def respond(self, path: str, query: Query, headers: dict[str, str]) -> tuple[str, bytes]:
         """Return the media type and the body of a response. Raises `Refused`."""
         for prefix, (status, body) in self.broken.items():
             if path.startswith(prefix):
@@ -230,7 +230,7 @@ def serving(providers: Providers) -> Iterator[Providers]:
                 self.close_connection = True
                 return
             try:
-                kind, body = providers.answer(parts.path, dict(parse_qsl(parts.query)), dict(self.headers.items()))
+                kind, body = providers.respond(parts.path, dict(parse_qsl(parts.query)), dict(self.headers.items()))
                 status = 200
             except Refused as refusal:
                 kind, body, status = "application/json", str(refusal).encode(), refusal.status

@@ -86,7 +86,7 @@ def test_a_repeated_search_is_not_sent_again(
 ) -> None:
     refs(ada, query)
     refs(eve, query)
-    assert providers.asked("/pixabay/") == 1
+    assert providers.request_count("/pixabay/") == 1
 
 
 def test_keys_are_never_revealed(ada: ToolClient, providers: Providers, query: str) -> None:
@@ -119,8 +119,8 @@ def test_a_hotlinked_image_is_not_copied_and_its_use_is_reported(ada: ToolClient
 
     assert media["url"] == f"{providers.url}/files/a.jpg?regular"
     assert media["bytes"] == 0
-    assert providers.asked("/files/a.jpg") == 0
-    assert providers.asked("/unsplash/photos/LBI7cgq3pbM/download") == 1
+    assert providers.request_count("/files/a.jpg") == 0
+    assert providers.request_count("/unsplash/photos/LBI7cgq3pbM/download") == 1
 
 
 def test_concurrent_imports_store_one_image(ada: ToolClient) -> None:
@@ -175,7 +175,7 @@ def test_an_unknown_ref_is_refused(ada: ToolClient, ref: str) -> None:
     ada.refusal("import_image", image_ref=ref, alt_text="x")
 
 
-def said(client: ToolClient, tool: str, **arguments: object) -> str:
+def call_text(client: ToolClient, tool: str, **arguments: object) -> str:
     result = client.call(tool, **arguments)
     assert not result.get("isError"), result
     text: str = result["content"][0]["text"]
@@ -186,7 +186,7 @@ def test_a_provider_is_tried_again_if_the_connection_fails(ada: ToolClient, prov
     providers.drops.append("/pexels/")
 
     assert refs(ada, query, provider="pexels") == ["pexels:2014422"]
-    assert providers.asked("/pexels/search") == 2
+    assert providers.request_count("/pexels/search") == 2
 
 
 def test_without_a_reachable_provider_the_alternatives_are_named(
@@ -204,7 +204,7 @@ def test_without_a_reachable_provider_the_alternatives_are_named(
 
 def test_a_result_can_be_chosen_from_the_text_alone(ada: ToolClient, query: str) -> None:
     result = ada.data("search_images", query=query)
-    text = said(ada, "search_images", query=query)
+    text = call_text(ada, "search_images", query=query)
 
     for image in result["images"]:
         assert image["ref"] in text
@@ -246,7 +246,7 @@ def test_an_image_is_set_as_featured_only_once(ada: ToolClient) -> None:
 
     assert first["version"] == repeated["version"] == article["version"] + 1
     assert first["media"]["used_in"] == [article["content_id"]]
-    text = said(ada, "import_image", image_ref=media, alt_text="Old bark", **featured)
+    text = call_text(ada, "import_image", image_ref=media, alt_text="Old bark", **featured)
     assert "publish_content" in text
     assert f"version is {article['version'] + 2}" in text
     assert ada.data("import_image", image_ref=media)["media"]["alt_text"] == "Bark"
@@ -256,7 +256,7 @@ def test_an_inline_image_is_returned_with_its_markdown(ada: ToolClient) -> None:
     [ref] = refs(ada, provider="openverse")
     article = ada.data("create_content", title="Trees", body="Trees have bark.")["content_id"]
 
-    text = said(ada, "import_image", image_ref=ref, alt_text="Bark", content_id=article, role="inline")
+    text = call_text(ada, "import_image", image_ref=ref, alt_text="Bark", content_id=article, role="inline")
 
     [media] = ada.data("list_media", content_id=article)["media"]
     assert f"![Bark]({media['url']})" in text

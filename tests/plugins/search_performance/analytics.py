@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from .standing_in import Answer, Asked, Refused
+from .standing_in import ApiRequest, Refused, Response
 
 SITE_ID = "4fb7fa4c-5b46-438d-94b3-3a8fb9bc2e8b"
 DOMAIN = "notes.example"
@@ -44,7 +44,7 @@ class Counting:
 
     def __init__(self, visits: list[Visit]) -> None:
         self.visits = visits
-        self.failing: Answer | None = None
+        self.failing: Response | None = None
 
     def between(self, start: date, end: date) -> list[Visit]:
         """Return the visits between two days, inclusive."""
@@ -65,7 +65,7 @@ class Plausible(Counting):
         "time:month": lambda visit: (visit.day.replace(day=1).isoformat(),),
     }
 
-    def answer(self, request: Asked) -> Any:
+    def respond(self, request: ApiRequest) -> Any:
         if (request.method, request.path) != ("POST", "/api/v2/query"):
             raise Refused(404, {"error": "Not found"})
         body = request.json
@@ -142,7 +142,7 @@ class Umami(Counting):
         self.version = version
         self.tokens: set[str] = set()
 
-    def answer(self, request: Asked) -> Any:
+    def respond(self, request: ApiRequest) -> Any:
         path = request.path
         if not self.cloud:
             if not path.startswith("/api/"):
@@ -175,7 +175,7 @@ class Umami(Counting):
         self.tokens.add(token)
         return {"token": token, "user": {"id": "u", "username": self.USER, "role": "view-only", "isAdmin": False}}
 
-    def _may(self, request: Asked) -> bool:
+    def _may(self, request: ApiRequest) -> bool:
         if self.cloud:
             return request.headers.get("x-umami-api-key") == self.KEY
         return request.headers.get("authorization", "").removeprefix("Bearer ") in self.tokens
@@ -244,7 +244,7 @@ class Matomo(Counting):
         super().__init__(visits)
         self.statuses = statuses
 
-    def answer(self, request: Asked) -> Any:
+    def respond(self, request: ApiRequest) -> Any:
         query = request.query
         if (request.method, request.path) != ("POST", "/index.php") or query.get("module") != "API":
             raise Refused(404, {"result": "error", "message": "not the API"})

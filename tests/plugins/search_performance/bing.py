@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from .standing_in import Answer, Asked, Refused
+from .standing_in import ApiRequest, Refused, Response
 
 KEY = "0123456789abcdef0123456789abcdef"
 API = "Microsoft.Bing.Webmaster.Api"
@@ -22,7 +22,7 @@ class Bing:
     """Bing's data on the sites of one account."""
 
     def __init__(self) -> None:
-        self.failing: Answer | None = None
+        self.failing: Response | None = None
         self.sites: dict[str, bool] = {}
         self.days: list[dict[str, Any]] = []
         self.queries: list[dict[str, Any]] = []
@@ -48,7 +48,7 @@ class Bing:
         self.pages.append({**common, "Query": page})
         self.page_queries.setdefault(page, []).append({**common, "Query": query})
 
-    def answer(self, request: Asked) -> Any:
+    def respond(self, request: ApiRequest) -> Any:
         if request.method != "GET":
             raise Refused(405, {})
         if self.error:

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from .standing_in import Answer, Asked, Refused
+from .standing_in import ApiRequest, Refused, Response
 
 LOGIN, PASSWORD = "operator@example.com", "data secret"
 LOCATIONS = {"us": 2840, "de": 2276, "li": 2438}
@@ -19,14 +19,14 @@ class DataForSeo:
     """DataForSEO's data on phrases, and the total it has charged."""
 
     def __init__(self) -> None:
-        self.failing: Answer | None = None
+        self.failing: Response | None = None
         self.volumes: dict[str, int | None] = {}
         self.difficulties: dict[str, int] = {}
         self.earned = 0.0
         self.task_error: tuple[int, str] | None = None
         self._numbers = itertools.count(1)
 
-    def answer(self, request: Asked) -> Any:
+    def respond(self, request: ApiRequest) -> Any:
         credentials = base64.b64encode(f"{LOGIN}:{PASSWORD}".encode()).decode()
         if request.headers.get("authorization") != f"Basic {credentials}":
             message = "You are not Authorized to Access this Resource."
@@ -38,7 +38,7 @@ class DataForSeo:
             raise Refused(404, {"status_code": 40400, "status_message": "Not Found."})
         (task,) = request.json
         if self.task_error is not None:
-            return self._answer(0, None, *self.task_error)
+            return self._document(0, None, *self.task_error)
         match request.path:
             case "/v3/keywords_data/google_ads/search_volume/live":
                 return self._volumes(task)
@@ -49,7 +49,7 @@ class DataForSeo:
     def _volumes(self, task: Mapping[str, Any]) -> Any:
         problem = _problem(task)
         if problem:
-            return self._answer(0, None, 40501, problem)
+            return self._document(0, None, 40501, problem)
         result = [
             {
                 "keyword": phrase,
@@ -67,28 +67,28 @@ class DataForSeo:
             }
             for phrase in task["keywords"]
         ]
-        return self._answer(0.09, result)
+        return self._document(0.09, result)
 
     def _difficulties(self, task: Mapping[str, Any]) -> Any:
         if task.get("location_code") not in LABS_COUNTRIES:
-            return self._answer(0, None, 40501, "Invalid Field: 'location_code'.")
+            return self._document(0, None, 40501, "Invalid Field: 'location_code'.")
         known = [phrase for phrase in task["keywords"] if phrase in self.difficulties]
         items = [
             {"se_type": "google", "keyword": phrase, "keyword_difficulty": self.difficulties[phrase]}
             for phrase in known
         ]
         result = [{"se_type": "google", "location_code": 2840, "items_count": len(items), "items": items or None}]
-        return self._answer(round(0.01 + 0.0001 * len(items), 4), result)
+        return self._document(round(0.01 + 0.0001 * len(items), 4), result)
 
     def _locations(self, country: str) -> Any:
         if country not in LOCATIONS:
-            return self._answer(0, None, 40501, "Invalid Field: 'country'.")
+            return self._document(0, None, 40501, "Invalid Field: 'country'.")
         common = {"location_code_parent": None, "country_iso_code": country.upper()}
         region = {"location_code": 20001, "location_name": "Somewhere", "location_type": "Region", **common}
         national = {"location_code": LOCATIONS[country], "location_name": "All", "location_type": "Country", **common}
-        return self._answer(0, [region, national])
+        return self._document(0, [region, national])
 
-    def _answer(self, cost: float, result: Any, code: int = 20000, message: str = "Ok.") -> Any:
+    def _document(self, cost: float, result: Any, code: int = 20000, message: str = "Ok.") -> Any:
         self.earned = round(self.earned + cost, 6)
         task = {
             "id": f"03021544-0696-{next(self._numbers):04}",

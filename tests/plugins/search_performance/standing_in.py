@@ -11,11 +11,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
-Answer = tuple[int, bytes, Mapping[str, str]]
+Response = tuple[int, bytes, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ApiRequest:
     """A request. Header names are in lower case."""
 
     method: str
@@ -52,9 +52,9 @@ class Refused(Exception):
 class Api(Protocol):
     """A stand-in. If `failing` is set, it is the response to every request."""
 
-    failing: Answer | None
+    failing: Response | None
 
-    def answer(self, request: Asked) -> Any:
+    def respond(self, request: ApiRequest) -> Any:
         """Return the JSON of a response with status 200. Raises `Refused`."""
 
 
@@ -63,7 +63,7 @@ class Apis:
     """Stand-ins by the first segment of their paths, and all requests received. While set, `gate` delays responses."""
 
     by_name: dict[str, Api] = field(default_factory=dict)
-    asked: list[tuple[str, Asked]] = field(default_factory=list)
+    received: list[tuple[str, ApiRequest]] = field(default_factory=list)
     url: str = ""
     gate: threading.Event | None = None
 
@@ -71,24 +71,24 @@ class Apis:
         """Return the base URL of a stand-in."""
         return f"{self.url}/{name}"
 
-    def requests(self, name: str) -> list[Asked]:
+    def requests(self, name: str) -> list[ApiRequest]:
         """Return the requests that a stand-in received."""
-        return [request for whose, request in self.asked if whose == name]
+        return [request for whose, request in self.received if whose == name]
 
-    def respond(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    def respond(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Response:
         """Return the status, content and headers of the response to a request."""
         parts = urlsplit(target)
         name, _, rest = parts.path.lstrip("/").partition("/")
         api = self.by_name[name]
         query = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
-        request = Asked(method, f"/{rest}", query, {key.lower(): value for key, value in headers.items()}, body)
-        self.asked.append((name, request))
+        request = ApiRequest(method, f"/{rest}", query, {key.lower(): value for key, value in headers.items()}, body)
+        self.received.append((name, request))
         if self.gate is not None:
             self.gate.wait(20)
         if api.failing is not None:
             return api.failing
         try:
-            return 200, json.dumps(api.answer(request)).encode(), {}
+            return 200, json.dumps(api.respond(request)).encode(), {}
         except Refused as refusal:
             return refusal.status, json.dumps(refusal.document).encode(), refusal.headers
 
@@ -98,7 +98,7 @@ def serving(apis: Apis) -> Iterator[Apis]:
     """Run the stand-ins."""
 
     class Handler(BaseHTTPRequestHandler):
-        def _answer(self) -> None:
+        def _respond(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             status, content, more = apis.respond(self.command, self.path, dict(self.headers.items()), body)
             self.send_response(status)
@@ -108,7 +108,7 @@ def serving(apis: Apis) -> Iterator[Apis]:
             self.end_headers()
             self.wfile.write(content)
 
-        do_GET = do_POST = _answer  # noqa: N815 - named so by the class
+        do_GET = do_POST = _respond  # noqa: N815 - named so by the class
 
         def log_message(self, *args: Any) -> None:
             del args

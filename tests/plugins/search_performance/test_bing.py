@@ -22,7 +22,7 @@ from .standing_in import Apis
 def bing(apis: Apis) -> Bing:
     """Return a Bing stand-in without data."""
     api = apis.by_name["bing"] = Bing()
-    apis.asked.clear()
+    apis.received.clear()
     return api
 
 
@@ -165,7 +165,7 @@ def test_figures_that_bing_does_not_provide(site: Site, arguments: dict[str, Any
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "told"),
+    ("error", "status", "expected"),
     [
         (3, "error", "does not accept the API key"),
         (14, "error", "may not read this site"),
@@ -173,12 +173,12 @@ def test_figures_that_bing_does_not_provide(site: Site, arguments: dict[str, Any
         (1, "active", ""),
     ],
 )
-def test_errors_of_bing(site: Site, bing: Bing, error: int, status: str, told: str) -> None:
+def test_errors_of_bing(site: Site, bing: Bing, error: int, status: str, expected: str) -> None:
     connection = connected(site)
     bing.error = error
     assert site.client.host.run(fetch_slice(site.plugin, connection.id)) == (0, False)
     latest = state(site)
-    assert (latest.status, told in latest.last_error, KEY in latest.last_error) == (status, True, False)
+    assert (latest.status, expected in latest.last_error, KEY in latest.last_error) == (status, True, False)
     assert latest.due_at is not None
     assert latest.due_at > latest.created_at + timedelta(minutes=30)
 

@@ -36,7 +36,7 @@ def test_missing_days_are_fetched_once_and_the_newest_first(site: Site) -> None:
     connection = site.connect()
 
     assert site.fetch(connection) == HISTORY
-    requested = site.google.days_asked(TOTALS)
+    requested = site.google.requested_days(TOTALS)
     assert Counter(requested) == Counter(
         {(today() - timedelta(days=days_ago)).isoformat(): 1 for days_ago in range(1, HISTORY + 1)}
     )
@@ -52,7 +52,7 @@ def test_days_that_are_not_final_are_fetched_again(site: Site) -> None:
     site.again()
 
     assert site.fetch(connection) == 2
-    assert set(site.google.days_asked(TOTALS)) == {
+    assert set(site.google.requested_days(TOTALS)) == {
         (today() - timedelta(days=days_ago)).isoformat() for days_ago in (1, 2)
     }
     assert site.data("get_search_performance", data_state="all")["totals"]["clicks"] == 3
@@ -157,7 +157,7 @@ def test_concurrent_fetches_get_no_day_twice(site: Site) -> None:
 
     outcomes = site.client.host.run(both())
     assert sorted(days for days, _ in outcomes) == [0, 0, 0, 4]
-    assert max(Counter(site.google.days_asked(TOTALS)).values()) == 1
+    assert max(Counter(site.google.requested_days(TOTALS)).values()) == 1
 
 
 def test_writes_of_a_process_that_lost_its_lease_are_discarded(site: Site) -> None:

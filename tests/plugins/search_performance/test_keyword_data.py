@@ -55,7 +55,7 @@ def provider(apis: Apis) -> DataForSeo:
     api = apis.by_name["dataforseo"] = DataForSeo()
     api.volumes = {"compost": 5400, "worm farm": 90}
     api.difficulties = {"compost": 61}
-    apis.asked.clear()
+    apis.received.clear()
     return api
 
 
@@ -98,7 +98,7 @@ def test_volume_and_difficulty_with_the_cost(client: ToolClient, provider: DataF
 def test_a_phrase_is_paid_for_once(client: ToolClient, provider: DataForSeo, apis: Apis) -> None:
     client.data("get_keyword_data", phrases=["compost", "unheard of"])
     earned = provider.earned
-    apis.asked.clear()
+    apis.received.clear()
     repeated = client.data("get_keyword_data", phrases=["unheard of", "COMPOST"])
     assert (repeated["cost"]["amount"], repeated["cost"]["phrases_asked"], provider.earned) == (0, 0, earned)
     assert rows(repeated) == [("unheard of", None, None), ("compost", 5400, 61)]
@@ -174,7 +174,7 @@ def test_invalid_requests(client: ToolClient, provider: DataForSeo, arguments: d
 
 
 @pytest.mark.parametrize(
-    ("failing", "task", "told"),
+    ("failing", "task", "expected"),
     [
         ((401, b'{"status_code": 40100, "status_message": "not Authorized"}', {}), None, "does not accept"),
         ((402, b'{"status_code": 40200, "status_message": "Payment Required."}', {}), None, "topped up"),
@@ -186,11 +186,11 @@ def test_invalid_requests(client: ToolClient, provider: DataForSeo, arguments: d
     ],
 )
 def test_failures_are_reported_and_nothing_is_stored(
-    client: ToolClient, provider: DataForSeo, failing: Any, task: Any, told: str
+    client: ToolClient, provider: DataForSeo, failing: Any, task: Any, expected: str
 ) -> None:
     provider.failing, provider.task_error = failing, task
     text = client.refusal("get_keyword_data", phrases=["compost"])
-    assert told in text
+    assert expected in text
     assert PASSWORD not in text
     assert LOGIN not in text
     provider.failing = provider.task_error = None

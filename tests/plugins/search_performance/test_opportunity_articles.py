@@ -16,7 +16,7 @@ from .conftest import CREDENTIALS, Site, day, new_site
 KINDS = ("quick_wins", "declining", "cannibalisation")
 TAKES_OVER = "import_content takes over a page that is not an article yet; then publish_content updates it."
 COPIES = "import_content only copies a page that is not an article yet: publishing the copy makes another post."
-TOLD = {"wordpress": TAKES_OVER, "webhook": COPIES, "builtin": ""}
+ADVICE = {"wordpress": TAKES_OVER, "webhook": COPIES, "builtin": ""}
 """How pages without an article are handled, by platform."""
 
 
@@ -74,7 +74,7 @@ def test_pages_are_named_by_their_articles(site: Site, platform: str) -> None:
         assert content_ids == {site.page("ours"): article}, kind
         assert f"Article {article}: {site.page('ours')}" in text, kind
         lines = [line for line in text.splitlines() if "import_content" in line]
-        assert lines == [line for line in [TOLD[platform]] if line], kind
+        assert lines == [line for line in [ADVICE[platform]] if line], kind
 
 
 def test_nothing_is_suggested_if_every_page_is_an_article(site: Site) -> None:

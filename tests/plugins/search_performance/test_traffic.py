@@ -50,7 +50,7 @@ def visits(apis: Apis) -> None:
     ]
     for api in apis.by_name.values():
         api.failing = None
-    apis.asked.clear()
+    apis.received.clear()
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_a_secret_is_stored_encrypted_and_never_shown(site: Site, apis: Apis, na
 
 @EVERY
 @pytest.mark.parametrize(
-    ("failing", "told"),
+    ("failing", "expected"),
     [
         ((401, b'{"error": "Invalid API key"}', {}), "Renew the connection at"),
         ((200, b"<html>A page for people</html>", {}), "not JSON"),
@@ -186,12 +186,12 @@ def test_a_secret_is_stored_encrypted_and_never_shown(site: Site, apis: Apis, na
         ((302, b"", {"Location": "http://10.0.0.1/"}), "redirects elsewhere"),
     ],
 )
-def test_failures_are_reported(site: Site, apis: Apis, name: str, failing: Any, told: str) -> None:
+def test_failures_are_reported(site: Site, apis: Apis, name: str, failing: Any, expected: str) -> None:
     kind = KINDS[name]
     connect(site, apis, kind)
     apis.by_name[kind.api].failing = failing
     text = site.client.refusal("get_traffic_stats", website_id=site.website.id)
-    assert told in text
+    assert expected in text
     assert kind.secret not in text
 
 
@@ -265,12 +265,12 @@ def test_the_visits_of_an_article(site: Site, apis: Apis) -> None:
     path = published["url"].removeprefix(site.client.host.url)
     VISITS.append(Visit(day(2), "zoe", (path, "/")))
 
-    def visits_told() -> Any:
+    def reported_visits() -> Any:
         return site.client.data("get_content_performance", content_id=content_id)["traffic"]
 
-    assert visits_told() == {"visitors": 1, "visits": 1, "pageviews": 2}
+    assert reported_visits() == {"visitors": 1, "visits": 1, "pageviews": 2}
     apis.by_name["plausible"].failing = (503, b"", {})
-    assert visits_told() is None
+    assert reported_visits() is None
     problems = site.client.data("get_content_performance", content_id=content_id)["traffic_unknown"]
     assert problems == [f"{published['url']}: Plausible is not available right now: it returned HTTP 503"]
 

@@ -230,7 +230,7 @@ async def test_a_receiver_that_is_gone_means_a_website_that_needs_attention(
     plugin: PluginContext, receiver: Receiver
 ) -> None:
     website, article = await connect(plugin, receiver), await write(plugin)
-    receiver.answer = (410, "text/plain", b"")
+    receiver.response = (410, "text/plain", b"")
     publication = await publish(plugin, article, website)
     assert (publication.status, "no longer accepts events" in publication.error) == ("failed", True)
     assert (await Websites(plugin).get(ADA, website)).status == "error"

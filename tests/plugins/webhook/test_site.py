@@ -147,7 +147,7 @@ async def test_the_same_text_sent_later_is_not_a_retry(receiver: Receiver, fetch
 
 
 @pytest.mark.parametrize(
-    ("answer", "error"),
+    ("response", "error"),
     [
         ((200, "text/html", b"<h1>Checking your browser</h1>"), UnknownOutcome),
         ((500, "application/json", b"{}"), UnknownOutcome),
@@ -161,9 +161,9 @@ async def test_the_same_text_sent_later_is_not_a_retry(receiver: Receiver, fetch
     ],
 )
 async def test_results_say_what_had_no_effect(
-    receiver: Receiver, fetcher: GuardedFetcher, answer: tuple[int, str, bytes], error: type[Exception]
+    receiver: Receiver, fetcher: GuardedFetcher, response: tuple[int, str, bytes], error: type[Exception]
 ) -> None:
-    receiver.answer = answer
+    receiver.response = response
     with pytest.raises(error) as caught:
         await site_of(receiver, fetcher).create(POST)
     assert "/hook" not in str(caught.value)
@@ -184,7 +184,7 @@ async def test_results_say_what_had_no_effect(
 async def test_a_response_without_anything_to_store_is_a_response(
     receiver: Receiver, fetcher: GuardedFetcher, content: bytes
 ) -> None:
-    receiver.answer = (202, "text/plain", content)
+    receiver.response = (202, "text/plain", content)
     remote = await site_of(receiver, fetcher).create(POST)
     assert (remote.id, remote.url) == (POST.marker, f"{receiver.site}/kaffee")
 

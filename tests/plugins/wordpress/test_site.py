@@ -97,7 +97,7 @@ def test_a_locale_becomes_a_language_tag(locale: object, tag: str) -> None:
 )
 async def test_the_time_zone_is_the_sites_own(fetcher: GuardedFetcher, setting: dict[str, object], zone: str) -> None:
     async def reply(visit: Visit) -> None:
-        await visit.answer(json.dumps({"name": "x", "namespaces": ["wp/v2"], **setting}).encode())
+        await visit.respond(json.dumps({"name": "x", "namespaces": ["wp/v2"], **setting}).encode())
 
     async with origin(reply) as other:
         assert (await discover(f"http://127.0.0.1:{other.port}", fetcher)).timezone == zone
@@ -300,7 +300,7 @@ async def test_the_approval_page_is_detected(blog: WordPress, fetcher: GuardedFe
 
 async def test_a_site_that_is_not_wordpress_is_reported(fetcher: GuardedFetcher, blog: WordPress) -> None:
     async def reply(visit: Visit) -> None:
-        await visit.answer(b"<html>hello</html>", "Content-Type: text/html")
+        await visit.respond(b"<html>hello</html>", "Content-Type: text/html")
 
     async with origin(reply) as other:
         elsewhere = replace(blog, url=f"http://127.0.0.1:{other.port}")
@@ -313,11 +313,11 @@ async def test_a_page_instead_of_a_response_leaves_the_outcome_unknown(
 ) -> None:
     async def reply(visit: Visit) -> None:
         if visit.target.startswith("/wp-json/") and visit.head.startswith("GET"):
-            await visit.answer(b'{"name":"x","namespaces":["wp/v2"]}')
+            await visit.respond(b'{"name":"x","namespaces":["wp/v2"]}')
         elif visit.head.startswith("OPTIONS"):
-            await visit.answer(b"{}")
+            await visit.respond(b"{}")
         else:
-            await visit.answer(b"<html>Checking your browser</html>", "Content-Type: text/html")
+            await visit.respond(b"<html>Checking your browser</html>", "Content-Type: text/html")
 
     async with origin(reply) as other:
         site = site_of(replace(blog, url=f"http://127.0.0.1:{other.port}"), fetcher)

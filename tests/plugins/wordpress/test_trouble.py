@@ -11,7 +11,7 @@ from pressroom_content.contract import SiteAddress, SiteError, SiteUnavailable, 
 from pressroom_wordpress import client
 from pressroom_wordpress.site import WordPressSite
 from support.origins import Visit, origin
-from support.troubled_sites import ODD_ANSWERS, TROUBLES, Reply, Trouble, troubled
+from support.troubled_sites import ODD_RESPONSES, TROUBLES, Reply, Trouble, troubled
 
 from .test_site import a_post
 
@@ -52,7 +52,7 @@ async def test_kinds_of_trouble_are_distinguished(
         assert PASSWORD not in error.message
 
 
-@pytest.mark.parametrize("reply", ODD_ANSWERS, ids=lambda reply: reply.content.decode())
+@pytest.mark.parametrize("reply", ODD_RESPONSES, ids=lambda reply: reply.content.decode())
 async def test_an_odd_response_is_refused(fetcher: GuardedFetcher, reply: Reply) -> None:
     with troubled(reply, up_to_the_posts) as url:
         site = site_at(url, fetcher)
@@ -80,7 +80,7 @@ async def test_an_odd_response_is_refused(fetcher: GuardedFetcher, reply: Reply)
 )
 async def test_a_site_may_say_when_to_retry(fetcher: GuardedFetcher, value: str, seconds: int | None) -> None:
     async def reply(visit: Visit) -> None:
-        await visit.answer(b"{}", f"Retry-After: {value}", status="429 Too Many Requests")
+        await visit.respond(b"{}", f"Retry-After: {value}", status="429 Too Many Requests")
 
     async with origin(reply) as busy:
         site = api.SiteApi(fetcher, "A site", f"http://127.0.0.1:{busy.port}", {})

@@ -29,7 +29,7 @@ hours = st.integers(min_value=1, max_value=9000)
 
 pytestmark = pytest.mark.timeout(3600)
 
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 
 
 class PostWalk(RuleBasedStateMachine):
@@ -47,7 +47,7 @@ class PostWalk(RuleBasedStateMachine):
         self.state: PostState = "gone"
         self.at: datetime | None = None
 
-    def run(self, coroutine: Coroutine[Any, Any, Told]) -> Told:
+    def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         return self.runner.run(coroutine)
 
     def teardown(self) -> None:
@@ -93,10 +93,10 @@ class PostWalk(RuleBasedStateMachine):
     @precondition(lambda self: self.state == "gone")
     @rule()
     def again(self) -> None:
-        told = self.run(self.site.create(self.post))
-        assert told.id != self.id
-        self.id, self.state, self.at = told.id, "draft", None
-        self.compare(told)
+        created = self.run(self.site.create(self.post))
+        assert created.id != self.id
+        self.id, self.state, self.at = created.id, "draft", None
+        self.compare(created)
 
     @precondition(lambda self: self.state != "gone")
     @rule(hours=hours)

@@ -157,7 +157,7 @@ def test_a_bucket_is_reported_as_not_in_the_backup(make_place: MakePlace) -> Non
         assert not any(name.startswith("data/files/") for name in tar.getnames())
 
 
-def test_what_is_no_backup_is_not_replaced_even_when_told(make_place: MakePlace) -> None:
+def test_force_does_not_replace_files_other_than_backups(make_place: MakePlace) -> None:
     place = make_place("sqlite")
     with serve(place):
         pass

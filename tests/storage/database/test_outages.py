@@ -77,7 +77,7 @@ async def break_by_freezing(proxy: Proxy) -> None:
     proxy.freeze()
 
 
-def mend(proxy: Proxy) -> None:
+def restore(proxy: Proxy) -> None:
     proxy.restore()
     proxy.thaw()
 
@@ -101,7 +101,7 @@ async def test_postgresql_goes_down_and_comes_back(
         assert all(isinstance(result, BackendError) for result in results)
         assert "PostgreSQL at 127.0.0.1:" in raised.value.message
         assert "hunter2" not in "".join(map(str, [*results, raised.value, logs]))
-        mend(proxy)
+        restore(proxy)
         assert await recovered(database) == 1
         await write(database, 3)
     assert of_the_server(logs) == ["server is unavailable", "server is available again"]
@@ -123,7 +123,7 @@ async def test_postgresql_goes_away_within_a_transaction(
     async with asyncio.timeout(HANGS):
         with pytest.raises(BackendError, match="failed"):
             await write_meanwhile()
-    mend(proxy)
+    restore(proxy)
     assert await recovered(database) == 0
     await write(database, 2)
     assert await count(database) == 1
@@ -154,7 +154,7 @@ async def test_a_job_continues_after_a_short_outage(
             await queue.enqueue("work", {})
         go.set()
         await asyncio.sleep(0)
-        mend(proxy)
+        restore(proxy)
         await recovered(database)
         status = await reached(queue, job_id, "succeeded", seconds=40)
     assert (status.result, runs) == ({"answer": 42}, 1)

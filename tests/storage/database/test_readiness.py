@@ -160,35 +160,35 @@ def test_a_host_whose_plugin_has_tables_of_another_version_is_not_ready(
 
 
 async def test_concurrent_readers_share_one_query() -> None:
-    asked, silent = 0, asyncio.Event()
+    query_count, silent = 0, asyncio.Event()
 
     async def ask() -> None:
-        nonlocal asked
-        asked += 1
+        nonlocal query_count
+        query_count += 1
         await silent.wait()
         raise BackendError("gone")
 
     probe = DatabaseProbe(ask, "PostgreSQL")
     assert not any(await asyncio.gather(*(probe.responds() for _ in range(100))))
     assert not await probe.responds()
-    assert asked == 1
+    assert query_count == 1
     silent.set()
     await probe.close()
 
 
 async def test_a_running_query_may_end_before_the_probe_closes() -> None:
-    asked, may_answer, answered = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    queried, may_respond, responded = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def ask() -> None:
-        asked.set()
-        await may_answer.wait()
-        answered.set()
+        queried.set()
+        await may_respond.wait()
+        responded.set()
 
     probe = DatabaseProbe(ask, "PostgreSQL")
     await probe.open()
-    await asked.wait()
+    await queried.wait()
     closing = asyncio.create_task(probe.close())
     await asyncio.sleep(0)
-    may_answer.set()
+    may_respond.set()
     await closing
-    assert answered.is_set()
+    assert responded.is_set()

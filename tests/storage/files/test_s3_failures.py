@@ -103,14 +103,14 @@ async def test_a_service_that_accepts_and_never_responds_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [b"", b"+PONG\r\n", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<html></html>"],
     ids=["hangs up", "speaks another protocol", "is a website"],
 )
-async def test_a_service_other_than_s3_is_reported(answer: bytes) -> None:
+async def test_a_service_other_than_s3_is_reported(response: bytes) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while await reader.read(65_536) and answer:
-            writer.write(answer)
+        while await reader.read(65_536) and response:
+            writer.write(response)
             await writer.drain()
 
     async with serving(serve) as port:

@@ -138,7 +138,7 @@ class PostsTwice(ShelfOverHttp):
             return await super().create(post)
 
 
-class BelievesAnyAnswer(ShelfOverHttp):
+class AcceptsAnyResponse(ShelfOverHttp):
     def made(self, body: Any) -> RemotePost:
         return RemotePost("1", "https://site.example/1", "draft", "1")
 
@@ -175,7 +175,7 @@ class WaitsAsLongAsItLikes(ShelfOverHttp):
             raise SiteUnavailable(error.message, retry_after=60) from error
 
 
-class TellsItsToken(ShelfOverHttp):
+class LeaksItsToken(ShelfOverHttp):
     async def find(self, post: Post) -> RemotePost | None:
         try:
             return await super().find(post)
@@ -203,12 +203,12 @@ CONNECTORS: Final[tuple[tuple[str, type[ShelfOverHttp]], ...]] = (
     ("reads_in_trouble", AsksAgainAndAgain),
     ("lost", CallsItUnavailable),
     ("lost", PostsTwice),
-    ("unexpected_response", BelievesAnyAnswer),
+    ("unexpected_response", AcceptsAnyResponse),
     ("revoked", TakesARefusalForAnOutage),
     ("busy", GivesUpWhenBusy),
     ("busy", ForgetsHowLong),
     ("busy", WaitsAsLongAsItLikes),
-    ("secrets", TellsItsToken),
+    ("secrets", LeaksItsToken),
     ("capable", RedirectsUndeclared),
 )
 
@@ -284,7 +284,7 @@ def test_a_codec_that_breaks_a_promise_gets_a_finding(name: str, make: Callable[
 
 def search_source(*, forgiving: bool | None = False, check: Any = None) -> SearchSource:
     async def rows(query: SearchQuery, credential: Mapping[str, str], fetcher: Fetcher) -> Any:
-        response = await asked(fetcher, credential)
+        response = await request_rows(fetcher, credential)
         if response.status == 401:
             raise Rejected("no")
         if not forgiving and response.media_type != "application/json":
@@ -292,7 +292,7 @@ def search_source(*, forgiving: bool | None = False, check: Any = None) -> Searc
         if forgiving is None:
             yield
 
-    async def asked(fetcher: Fetcher, credential: Mapping[str, str]) -> Any:
+    async def request_rows(fetcher: Fetcher, credential: Mapping[str, str]) -> Any:
         try:
             return await fetcher.get("https://api.example/rows", accept="*/*", max_bytes=1000, seconds=5)
         except FetchFailed as error:

@@ -31,7 +31,7 @@ from support.contracts import assert_broken
 FIELDS: Final = (CredentialField("token", "Token", pattern=r"tok_[a-f0-9]{12}"),)
 
 
-async def asked(fetcher: Fetcher, method: str = "GET") -> Fetched:
+async def send_request(fetcher: Fetcher, method: str = "GET") -> Fetched:
     """Send a request to a service, and raise the errors that the contracts allow if the service is in trouble."""
     try:
         response = await fetcher.request(method, "https://api.example/figures", max_bytes=10_000, seconds=5)
@@ -47,7 +47,7 @@ async def asked(fetcher: Fetcher, method: str = "GET") -> Fetched:
 class Counter:
     """Analytics that fulfil the contract; each class below breaks one promise."""
 
-    def answer(self, question: TrafficQuestion) -> Traffic:
+    def figures_for(self, question: TrafficQuestion) -> Traffic:
         keys = ("2024-02-02", "2024-02-01") if question.by == "date" else ("/a", "/b")
         counts = (1, 2) if question.by == "date" else (2, 1)
         return Traffic(
@@ -55,18 +55,18 @@ class Counter:
         )
 
     async def check(self, site_url: str, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        await asked(fetcher)
+        await send_request(fetcher)
 
     async def traffic(
         self, site: str, credential: Mapping[str, str], question: TrafficQuestion, fetcher: Fetcher
     ) -> Traffic:
-        await asked(fetcher)
-        return self.answer(question)
+        await send_request(fetcher)
+        return self.figures_for(question)
 
     async def page(
         self, site: str, credential: Mapping[str, str], url: str, start: date, end: date, fetcher: Fetcher
     ) -> Visits:
-        await asked(fetcher)
+        await send_request(fetcher)
         return Visits(1)
 
 
@@ -82,18 +82,18 @@ class Unchecked(Counter):
 
 
 class Unsorted(Counter):
-    def answer(self, question: TrafficQuestion) -> Traffic:
-        traffic = super().answer(question)
+    def figures_for(self, question: TrafficQuestion) -> Traffic:
+        traffic = super().figures_for(question)
         return replace(traffic, rows=traffic.rows[::-1])
 
 
 class Endless(Counter):
-    def answer(self, question: TrafficQuestion) -> Traffic:
+    def figures_for(self, question: TrafficQuestion) -> Traffic:
         return Traffic(Visits(3), tuple((f"/{number}", Visits(1)) for number in range(question.limit + 1)))
 
 
 class Percent(Counter):
-    def answer(self, question: TrafficQuestion) -> Traffic:
+    def figures_for(self, question: TrafficQuestion) -> Traffic:
         return Traffic(Visits(3, bounce_rate=50.0), ())
 
 
@@ -135,11 +135,11 @@ def keywords(*figures: KeywordFigures, cost: float = 0.01, again: bool = False, 
         if not question.phrases:
             raise InvalidInput("phrases", "must not be empty")
         try:
-            await asked(fetcher, "POST")
+            await send_request(fetcher, "POST")
         except BackendError:
             if not again:
                 raise
-            await asked(fetcher, "POST")
+            await send_request(fetcher, "POST")
         return KeywordResult(figures, cost)
 
     return KeywordSource("volumes", "Volumes", ask)

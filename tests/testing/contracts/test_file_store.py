@@ -68,7 +68,7 @@ class Cuts(DictStore):
         return (await super().read(key))[:262_144]
 
 
-class TellsLocalTime(DictStore):
+class ReturnsLocalTime(DictStore):
     async def stat(self, key: str) -> StoredFile:
         stored = await super().stat(key)
         return StoredFile(stored.key, stored.size, stored.media_type, stored.modified.replace(tzinfo=None))
@@ -171,7 +171,7 @@ class NoPrune(DictStore):
 BROKEN: Final[dict[str, type[DictStore]]] = {
     "protocol": NoPrune,
     "content": Cuts,
-    "stat": TellsLocalTime,
+    "stat": ReturnsLocalTime,
     "replaced": KeepsTheFirst,
     "whole": WritesInPlace,
     "many": Mixes,

@@ -93,7 +93,7 @@ async def test_text_typed_in_the_window_is_the_parameter(browser: Browser, serve
     async with opened(browser, server) as page:
         await typing(page).click(position={"x": 200, "y": 30})
         await page.keyboard.press("Control+Home")
-        async with page.expect_response(lambda answer: answer.url.endswith("/preview")) as response_info:
+        async with page.expect_response(lambda response: response.url.endswith("/preview")) as response_info:
             await page.keyboard.type("#")
         assert (await response_info.value).ok
         await page.keyboard.type("!\n")

@@ -148,7 +148,7 @@ async def test_the_keyboard_downloads_from_any_field(page: Page, server: PageSer
 async def test_an_example_fills_the_form_and_is_drawn(page: Page, server: PageServer) -> None:
     await page.get_by_label("Text").fill("something else")
     # The preview of that text may come first, so wait for the example's preview by its request body.
-    async with page.expect_response(lambda answer: '"Hello"' in (answer.request.post_data or "")):
+    async with page.expect_response(lambda response: '"Hello"' in (response.request.post_data or "")):
         await page.get_by_role("button", name="In colour, as SVG").click()
     await expect(page.get_by_label("Text")).to_have_value("Hello")
     await expect(page.get_by_label("svg")).to_be_checked()
@@ -183,12 +183,12 @@ async def test_a_link_restores_the_design(browser: Browser, server: PageServer, 
 async def test_generated_tags_can_be_copied(browser: Browser, server: PageServer) -> None:
     tags = '<link rel="icon" href="/favicon.ico">'
 
-    def answer(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
+    def respond(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
         status, envelope = server.succeed(slug, values)
         envelope["data"]["tags"] = tags
         return status, envelope
 
-    server.api = answer
+    server.api = respond
     permissions = ["clipboard-read", "clipboard-write"]
     async with opened(browser, server, "/tools/favicon-generator", permissions=permissions) as page:
         await expect(page.get_by_role("button", name="Copy HTML")).to_be_hidden()
@@ -199,26 +199,26 @@ async def test_generated_tags_can_be_copied(browser: Browser, server: PageServer
 
 
 def server_of(slug: str, **sample_data: str) -> PageServer:
-    """Return a server of one tool, whose answers have these members."""
+    """Return a server of one tool, whose responses have these members."""
     (tool,) = (candidate for candidate in ALL if candidate["slug"] == slug)
     return PageServer(({**tool, "sampleData": sample_data},))
 
 
 async def test_tags_can_be_copied_while_their_preview_is_loading(browser: Browser) -> None:
     tags = '<link rel="icon" href="/favicon.ico">'
-    permissions, may_answer = ["clipboard-read", "clipboard-write"], threading.Event()
+    permissions, may_respond = ["clipboard-read", "clipboard-write"], threading.Event()
     with server_of("favicon-generator", html=tags) as server:
 
-        def answer(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
-            may_answer.wait(60)
+        def respond(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
+            may_respond.wait(60)
             return server.succeed(slug, values)
 
-        server.api = answer
+        server.api = respond
         async with opened(browser, server, "/tools/favicon-generator", permissions=permissions) as page:
             async with page.expect_request("**/preview"):
                 await page.get_by_label("Content").fill("Q")
             await page.get_by_role("button", name="Copy HTML").click()
-            may_answer.set()
+            may_respond.set()
             await expect(page.get_by_role("button", name="Copied")).to_be_visible()
             assert await page.evaluate("navigator.clipboard.readText()") == tags
 
@@ -396,12 +396,12 @@ async def test_a_server_that_is_gone_is_reported_as_such(page: Page) -> None:
 async def test_hostile_responses_stay_text(page: Page, server: PageServer) -> None:
     evil = "<img src=x onerror=alert(1)>"
 
-    def answer(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
+    def respond(slug: str, values: dict[str, Any]) -> tuple[int, Any]:
         status, envelope = server.succeed(slug, values)
         envelope["data"] |= {"format": evil, "warnings": [evil], evil: evil}
         return status, envelope
 
-    server.api = answer
+    server.api = respond
     await page.get_by_label("Text").fill("hello")
     await expect(page.locator(".warnings")).to_have_text(evil)
     assert await page.locator("[onerror]").count() == 0

@@ -213,7 +213,7 @@ async def test_a_failed_publication_is_retried_and_taken_down(
     article_id = (await asyncio.to_thread(lambda: work.client.data("create_content", title=title, body="Hot.")))[
         "content_id"
     ]
-    platform.fault("POST /api/posts", answer=(422, "application/json", b'{"error": "no"}', {}))
+    platform.fault("POST /api/posts", response=(422, "application/json", b'{"error": "no"}', {}))
     await asyncio.to_thread(
         lambda: work.client.refusal("publish_content", content_id=article_id, website_id=work.other_site)
     )

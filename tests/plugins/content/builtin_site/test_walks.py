@@ -31,7 +31,7 @@ numbers = count(1)
 
 pytestmark = pytest.mark.timeout(3600)
 
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 
 
 class BuiltinPostWalk(RuleBasedStateMachine):
@@ -54,7 +54,7 @@ class BuiltinPostWalk(RuleBasedStateMachine):
         self.state: PostState = "gone"
         self.was_live = False
 
-    def run(self, coroutine: Coroutine[Any, Any, Told]) -> Told:
+    def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         return self.host.run(coroutine)
 
     def move(self, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None) -> None:
@@ -89,9 +89,9 @@ class BuiltinPostWalk(RuleBasedStateMachine):
     @precondition(lambda self: self.state == "gone")
     @rule()
     def again(self) -> None:
-        told = self.run(self.site.create(self.post))
-        self.id, self.state = told.id, "draft"
-        self.compare(told)
+        created = self.run(self.site.create(self.post))
+        self.id, self.state = created.id, "draft"
+        self.compare(created)
 
     @precondition(lambda self: self.state != "gone")
     @rule(hours=hours)

@@ -37,7 +37,7 @@ def made(work: Work, title: str = "Soup of the day", body: str = "Hot soup.") ->
 def failed(work: Work, platform: StandInPlatform, title: str) -> str:
     """Create an article that failed to be published, and return its ID."""
     id_ = made(work, title)
-    platform.fault("POST /api/posts", answer=(422, "application/json", b'{"error": "no"}', {}))
+    platform.fault("POST /api/posts", response=(422, "application/json", b'{"error": "no"}', {}))
     work.client.refusal("publish_content", content_id=id_, website_id=work.other_site)
     return id_
 

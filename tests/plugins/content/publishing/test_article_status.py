@@ -34,7 +34,7 @@ async def _with_a_failed_update(
     """Publish an article, then change it and fail to update its post."""
     assert (await _published(plugin, article, website)).status == "published"
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
-    platform.fault("PUT /api/posts", answer=_REFUSAL, times=2)
+    platform.fault("PUT /api/posts", response=_REFUSAL, times=2)
     failed = await _published(plugin, article, website)
     assert failed.status == "failed"
     assert [post["state"] for post in platform.posts.values()] == ["live"]
@@ -64,7 +64,7 @@ async def test_a_post_that_could_not_be_brought_back_is_not_live(
     publication = await _published(plugin, article, website)
     await unpublish(plugin, ADA, publication.id, "draft")
     await Articles(plugin).update(ADA, article, expected_version=1, changes={"title": "Another title"})
-    platform.fault("PUT /api/posts", answer=_REFUSAL, times=2)
+    platform.fault("PUT /api/posts", response=_REFUSAL, times=2)
     assert (await _published(plugin, article, website)).status == "failed"
 
     await trash.trash(plugin, ADA, article, unpublish=False)
@@ -100,7 +100,7 @@ async def test_scheduling_elsewhere_leaves_a_live_article_live(
 async def test_an_article_that_cannot_be_scheduled_is_a_draft(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     at = datetime.now(UTC) + timedelta(days=3)
-    platform.fault("POST /api/posts", answer=_REFUSAL)
+    platform.fault("POST /api/posts", response=_REFUSAL)
     failed = await _published(plugin, article, website, "schedule", at)
     assert failed.status == "failed"
     assert await _status(plugin, article) == "draft"

@@ -105,7 +105,7 @@ async def test_concurrent_publishes_create_one_post(plugin: PluginContext, platf
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("response", "expected"),
     [
         ((503, "application/json", b"{}", {}), "overloaded"),
         ((200, "text/html", b"<h1>Welcome</h1>", {}), "no JSON"),
@@ -113,13 +113,13 @@ async def test_concurrent_publishes_create_one_post(plugin: PluginContext, platf
     ],
 )
 async def test_an_unavailable_site_is_retried_and_the_reason_is_reported(
-    plugin: PluginContext, platform: StandInPlatform, answer: Any, told: str, impatient: None
+    plugin: PluginContext, platform: StandInPlatform, response: Any, expected: str, impatient: None
 ) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    platform.fault("GET /api/terms", answer=answer, times=1000)
+    platform.fault("GET /api/terms", response=response, times=1000)
     publication = await ended(plugin, await publish(plugin, article, website))
     assert publication.status == "failed"
-    assert told in publication.error
+    assert expected in publication.error
     assert (await Websites(plugin).get(ADA, website)).last_error
     assert not platform.posts
     platform.faults.clear()
@@ -140,7 +140,7 @@ async def test_with_the_site_down_the_call_returns_at_once_and_publishing_contin
 
 async def test_a_credential_revoked_midway_loses_nothing(plugin: PluginContext, platform: StandInPlatform) -> None:
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
-    platform.fault("POST /api/posts/", answer=(401, "application/json", b"{}", {}))
+    platform.fault("POST /api/posts/", response=(401, "application/json", b"{}", {}))
     publication = await publish(plugin, article, website)
     assert publication.status == "failed"
     assert "Connect the site again" in publication.error
@@ -168,7 +168,7 @@ async def test_a_connector_that_fails_before_sending_is_named(
 
 
 @pytest.mark.parametrize(
-    ("dropped", "told"),
+    ("dropped", "expected"),
     [
         ("tags", "dropped the tags news, tools"),
         ("categories", "dropped the categories Engineering"),
@@ -179,13 +179,13 @@ async def test_a_connector_that_fails_before_sending_is_named(
     ],
 )
 async def test_what_the_platform_drops_silently_is_reported(
-    plugin: PluginContext, platform: StandInPlatform, dropped: str, told: str
+    plugin: PluginContext, platform: StandInPlatform, dropped: str, expected: str
 ) -> None:
     platform.drops.add(dropped)
     website, article = await connect(plugin, platform.url, platform.token), await write(plugin)
     publication = await publish(plugin, article, website)
     assert publication.status == "published"
-    assert any(told in warning for warning in publication.warnings), publication.warnings
+    assert any(expected in warning for warning in publication.warnings), publication.warnings
 
 
 async def test_a_featured_image_is_sent_with_its_alternative_text(

@@ -17,13 +17,13 @@ SENT = Post(
     meta_description="How to bake.", canonical_url="https://first.example/bread", featured=IMAGE,
     featured_alt="A loaf", featured_caption="Photo: Eve",
 )  # fmt: skip
-TOLD = {
+REPORTED_FIELDS = {
     **{name: getattr(SENT, name) for name in ("title", "slug", "excerpt", "author", "categories", "tags")},
     **{name: getattr(SENT, name) for name in ("meta_title", "meta_description", "canonical_url")},
     **{name: getattr(SENT, name) for name in ("featured_alt", "featured_caption")},
     "featured": "7",
 }
-KEPT = RemotePost("1", "https://blog.example/bread", "live", "1", html=SENT.html, fields=TOLD, featured=True)
+KEPT = RemotePost("1", "https://blog.example/bread", "live", "1", html=SENT.html, fields=REPORTED_FIELDS, featured=True)
 
 
 def test_a_completely_stored_post_has_no_differences() -> None:
@@ -31,7 +31,7 @@ def test_a_completely_stored_post_has_no_differences() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "expected"),
     [
         ({"title": "Bred"}, "the site changed the title to 'Bred'"),
         ({"slug": "bread-2"}, "the site gave the post the slug 'bread-2' instead of 'bread'"),
@@ -54,8 +54,8 @@ def test_a_completely_stored_post_has_no_differences() -> None:
         ),
     ],
 )
-def test_each_differing_field_is_named(fields: Mapping[str, Any], said: str) -> None:
-    assert differences(SENT, replace(KEPT, fields={**TOLD, **fields})) == [said]
+def test_each_differing_field_is_named(fields: Mapping[str, Any], expected: str) -> None:
+    assert differences(SENT, replace(KEPT, fields={**REPORTED_FIELDS, **fields})) == [expected]
 
 
 def test_a_missing_image_and_a_missing_body_are_named() -> None:

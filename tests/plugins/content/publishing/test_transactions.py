@@ -49,7 +49,7 @@ async def test_a_scheduled_post_takes_few_transactions(
 
 
 def is_low(count: TransactionCount) -> bool:
-    return count.begun <= MAX_TRANSACTIONS and count.committed <= MAX_WRITING
+    return count.started <= MAX_TRANSACTIONS and count.committed <= MAX_WRITING
 
 
 async def count_of_a_scheduled_post(
@@ -69,12 +69,12 @@ async def count_of_a_scheduled_post(
             await asyncio.sleep(0.05)
         await until_quiet(count)
     assert (await publications.get(ADA, publication.id)).status == "published"
-    return TransactionCount(count.begun - checks, count.committed)
+    return TransactionCount(count.started - checks, count.committed)
 
 
 async def until_quiet(count: TransactionCount) -> None:
     """Wait until no transaction has begun for half a second."""
     before = -1
-    while before != count.begun:
-        before = count.begun
+    while before != count.started:
+        before = count.started
         await asyncio.sleep(0.5)

@@ -173,7 +173,7 @@ async def test_a_site_that_says_when_to_retry_is_not_tried_sooner(
     idle: PluginContext, platform: StandInPlatform
 ) -> None:
     website, article = await connect(idle, platform.url, platform.token), await write(idle)
-    platform.fault("POST /api/posts", answer=(429, "application/json", b"{}", {"Retry-After": "45"}))
+    platform.fault("POST /api/posts", response=(429, "application/json", b"{}", {"Retry-After": "45"}))
     publication = await Publications(idle).publish(ADA, article, website)
     before = datetime.now(UTC)
     await work(Engine(idle, chance=lambda: 0.0), idle, publication)

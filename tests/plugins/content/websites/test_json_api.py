@@ -30,19 +30,19 @@ class Policy:
 
 @dataclass
 class Fetching:
-    """Responds with a fixed answer, and records what was sent."""
+    """Responds with a fixed result, and records what was sent."""
 
-    answer: Fetched | Exception
+    result: Fetched | Exception
     sent: dict[str, Any] = field(default_factory=dict)
 
     async def request(self, method: str, url: str, **sent: Any) -> Fetched:
         self.sent = {"method": method, "url": url, **sent}
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
 
 
-def answered(content: bytes = b"", status: int = 200, headers: Mapping[str, str] | None = None) -> Fetching:
+def respond_with(content: bytes = b"", status: int = 200, headers: Mapping[str, str] | None = None) -> Fetching:
     return Fetching(Fetched("https://a.example/", status, "application/json", content, headers or {}))
 
 
@@ -52,7 +52,7 @@ def ask(fetching: Any, **arguments: Any) -> JsonResponse:
 
 
 def test_a_document_is_sent_as_json_with_the_headers_of_the_api() -> None:
-    fetching = answered(b'{"id": 1}')
+    fetching = respond_with(b'{"id": 1}')
     response = ask(fetching, document={"title": "Käse"})
     assert (response.body, response.problem, response.size, response.empty) == ({"id": 1}, "", 9, False)
     assert fetching.sent["content"] == '{"title": "Käse"}'.encode()
@@ -73,7 +73,7 @@ def test_a_document_is_sent_as_json_with_the_headers_of_the_api() -> None:
     ],
 )
 def test_an_unreadable_response_reports_the_reason(content: bytes, problem: str, empty: bool) -> None:
-    response = ask(answered(content))
+    response = ask(respond_with(content))
     assert (response.body, response.problem, response.empty) == (None, problem, empty)
 
 
@@ -85,7 +85,7 @@ def test_the_policy_decides_without_a_response(error: Exception) -> None:
 
 def test_the_policy_is_consulted_for_every_response() -> None:
     with pytest.raises(Spoken, match=r"Example: POST 422 \{'error': 'no'\}"):
-        ask(answered(b'{"error": "no"}', 422))
+        ask(respond_with(b'{"error": "no"}', 422))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_the_policy_is_consulted_for_every_response() -> None:
     ],
 )
 def test_retry_after_is_read_in_both_forms(value: str, seconds: int | None) -> None:
-    assert ask(answered(headers={"retry-after": value})).retry_after == seconds
+    assert ask(respond_with(headers={"retry-after": value})).retry_after == seconds
 
 
 def test_empty_query_parameters_are_omitted() -> None:

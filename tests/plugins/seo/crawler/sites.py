@@ -62,7 +62,7 @@ class Reply:
         return content, headers
 
 
-Answers = Callable[[Visit], Awaitable[None]]
+Handler = Callable[[Visit], Awaitable[None]]
 
 
 def page(path: str, *links: str, head: str = "", body: str = "", replace: Mapping[str, str] | None = None) -> Reply:
@@ -106,10 +106,10 @@ def sitemap(*paths: str, lastmod: str = "2026-01-01") -> Reply:
     )
 
 
-def good_site() -> dict[str, Reply | Answers]:
+def good_site() -> dict[str, Reply | Handler]:
     """Return a small site without faults."""
     paths = ("/", "/bees", "/wood", "/clay")
-    pages: dict[str, Reply | Answers] = {path: page(path, *paths) for path in paths}
+    pages: dict[str, Reply | Handler] = {path: page(path, *paths) for path in paths}
     return {
         **pages,
         "/robots.txt": plain("User-agent: *\nDisallow: /private/\nSitemap: {origin}/sitemap.xml\n"),
@@ -125,7 +125,7 @@ def good_site() -> dict[str, Reply | Answers]:
 class Site:
     """A running site. `seen` lists the requested paths in order."""
 
-    def __init__(self, pages: Mapping[str, Reply | Answers], clock: Clock | None = None) -> None:
+    def __init__(self, pages: Mapping[str, Reply | Handler], clock: Clock | None = None) -> None:
         self.pages = pages
         self.clock = clock
         self.seen: list[str] = []
@@ -157,7 +157,7 @@ class Site:
             self.times.append((path, self.clock.monotonic()))
         reply = self.pages.get(path) or self.pages.get("*")
         if reply is None:
-            await visit.answer(b"<title>Not found</title>", f"Content-Type: {HTML}", status="404 Not Found")
+            await visit.respond(b"<title>Not found</title>", f"Content-Type: {HTML}", status="404 Not Found")
         elif not isinstance(reply, Reply):
             await reply(visit)
         else:
@@ -167,7 +167,7 @@ class Site:
                 head = "\r\n".join([f"HTTP/1.1 {reply.status}", *lines, f"Content-Length: {len(content)}", "", ""])
                 await visit.send(head.encode("latin-1"))
             else:
-                await visit.answer(content, *lines, status=reply.status)
+                await visit.respond(content, *lines, status=reply.status)
 
 
 class World:
@@ -179,7 +179,7 @@ class World:
 
     @asynccontextmanager
     async def site(
-        self, pages: Mapping[str, Reply | Answers], *, clock: Clock | None = None, secure: bool = True
+        self, pages: Mapping[str, Reply | Handler], *, clock: Clock | None = None, secure: bool = True
     ) -> AsyncIterator[Site]:
         site = Site(pages, clock)
         site.scheme = "https" if secure else "http"
@@ -266,7 +266,7 @@ async def crawl(
         links[record.url.removeprefix(site.origin)] = record
         report.add_link(record)
 
-    async def tell(fraction: float, _message: str) -> None:
+    async def on_progress(fraction: float, _message: str) -> None:
         progress.append(fraction)
 
     async with world.fetcher(site, *others) as fetcher:
@@ -275,7 +275,7 @@ async def crawl(
             CrawlPlan(site.url(), max_pages, politeness, **plan),
             page=take_page,
             link=take_link,
-            progress=tell,
+            progress=on_progress,
             clock=clock or TestClock(),
         )
         facts = await running.run()

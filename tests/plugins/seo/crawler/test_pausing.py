@@ -13,7 +13,7 @@ from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.survey import SiteFacts
 from support.origins import Visit
 
-from .sites import Answers, Reply, Site, TestClock, World, crawl, good_site, plain
+from .sites import Handler, Reply, Site, TestClock, World, crawl, good_site, plain
 
 PATIENCE = 5.0
 
@@ -27,7 +27,6 @@ class Resumed:
         self.pages: list[PageRecord] = []
         self.links: list[LinkRecord] = []
         self.pauses: list[float] = []
-        self.told: list[float] = []
         self.state = ""
 
     async def run(self, world: World, site: Site, politeness: Politeness) -> SiteFacts:
@@ -89,17 +88,17 @@ async def test_a_site_that_demands_a_minute_between_requests(world: World, conne
 async def test_a_page_that_is_temporarily_busy_is_fetched_again_later(world: World, path: str) -> None:
     times: list[float] = []
     clock = TestClock()
-    pages: dict[str, Reply | Answers] = {**good_site()}
+    pages: dict[str, Reply | Handler] = {**good_site()}
     reply = pages[path]
 
     async def busy_twice(visit: Visit) -> None:
         times.append(clock.now)
         if len(times) <= 2:
-            await visit.answer(b"", "Retry-After: 120", status="503 Service Unavailable")
+            await visit.respond(b"", "Retry-After: 120", status="503 Service Unavailable")
         else:
             assert isinstance(reply, Reply)
             content, headers = reply.content(site.origin)
-            await visit.answer(content, *(f"{name}: {value}" for name, value in headers.items()))
+            await visit.respond(content, *(f"{name}: {value}" for name, value in headers.items()))
 
     pages[path] = busy_twice
     resumed = Resumed(clock)
@@ -111,10 +110,10 @@ async def test_a_page_that_is_temporarily_busy_is_fetched_again_later(world: Wor
 
 
 async def test_a_page_that_stays_busy_does_not_delay_the_crawl_for_ever(world: World) -> None:
-    pages: dict[str, Reply | Answers] = {**good_site()}
+    pages: dict[str, Reply | Handler] = {**good_site()}
 
     async def busy(visit: Visit) -> None:
-        await visit.answer(b"", "Retry-After: 299", status="503 Service Unavailable")
+        await visit.respond(b"", "Retry-After: 299", status="503 Service Unavailable")
 
     pages["/bees"] = busy
     resumed = Resumed(TestClock())

@@ -10,7 +10,7 @@ import pytest
 from pressroom_seo.crawler.http_client import Politeness, Visitor, retry_after
 from support.origins import Visit
 
-from .sites import Answers, Reply, TestClock, World, crawl, good_site, page, plain
+from .sites import Handler, Reply, TestClock, World, crawl, good_site, page, plain
 
 ONE_BY_ONE = Politeness(connections=1)
 
@@ -67,7 +67,7 @@ async def test_a_crawl_delay_that_is_too_long_means_no_crawl(world: World) -> No
 
 
 async def test_robots_rules_are_obeyed(world: World) -> None:
-    pages: dict[str, Reply | Answers] = {
+    pages: dict[str, Reply | Handler] = {
         **good_site(),
         "/": page("/", "/bees", "/private/a", "/private/open/b", "/wood?sort=1", "/clay"),
         "/robots.txt": plain(
@@ -110,7 +110,7 @@ async def test_robots_behind_a_redirect(world: World) -> None:
 async def test_every_host_of_a_site_has_its_own_rules(world: World) -> None:
     async def rules(visit: Visit) -> None:
         bare = (visit.header("Host") or "").startswith("example.org")
-        await visit.answer(b"User-agent: *\nDisallow: /bees" if bare else b"User-agent: *\nDisallow:")
+        await visit.respond(b"User-agent: *\nDisallow: /bees" if bare else b"User-agent: *\nDisallow:")
 
     pages = {**good_site(), "/robots.txt": rules}
     async with world.site(pages) as site:
@@ -130,7 +130,7 @@ async def test_a_caller_that_gives_up_does_not_deprive_others_of_the_rules(world
         if not requested.is_set():
             requested.set()
             await visit.until_left()
-        await visit.answer(b"User-agent: *\nDisallow: /bees")
+        await visit.respond(b"User-agent: *\nDisallow: /bees")
 
     async with world.site({**good_site(), "/robots.txt": rules}) as site, world.fetcher(site) as fetcher:
         visitor = Visitor(fetcher, clock=TestClock())
@@ -141,17 +141,17 @@ async def test_a_caller_that_gives_up_does_not_deprive_others_of_the_rules(world
         assert await visitor.allowed(site.url("/wood"))
 
 
-def busy_once(path: str, status: str, retry_after: str | None) -> Answers:
+def busy_once(path: str, status: str, retry_after: str | None) -> Handler:
     targets: list[str] = []
 
     async def reply(visit: Visit) -> None:
         targets.append(visit.target)
         if len(targets) == 1:
             headers = [f"Retry-After: {retry_after}"] if retry_after else []
-            await visit.answer(b"", *headers, status=status)
+            await visit.respond(b"", *headers, status=status)
         else:
             content, headers_ = page(path, "/").content("")
-            await visit.answer(content, *(f"{name}: {value}" for name, value in headers_.items()))
+            await visit.respond(content, *(f"{name}: {value}" for name, value in headers_.items()))
 
     return reply
 
@@ -189,7 +189,7 @@ async def test_a_host_that_is_busy_for_hours_ends_the_crawl_for_now(world: World
 
 async def test_a_host_that_stays_busy_is_tried_three_times(world: World) -> None:
     async def busy(visit: Visit) -> None:
-        await visit.answer(b"", status="503 Service Unavailable")
+        await visit.respond(b"", status="503 Service Unavailable")
 
     clock = TestClock()
     async with world.site({**good_site(), "/bees": busy}, clock=clock) as site:

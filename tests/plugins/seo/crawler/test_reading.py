@@ -153,7 +153,7 @@ def test_a_sitemap_that_ends_early_keeps_what_it_has() -> None:
     assert "well-formed" in sitemap.problem
 
 
-def test_a_sitemap_in_another_namespace_is_told_from_another_document() -> None:
+def test_a_sitemap_in_another_namespace_is_distinguished_from_another_document() -> None:
     other = read_sitemap(SITEMAP, b'<urlset xmlns="https://www.sitemaps.org/schemas/sitemap/0.9"></urlset>')
     assert other.problem == "its namespace is not http://www.sitemaps.org/schemas/sitemap/0.9"
     assert read_sitemap(SITEMAP, b"<rss></rss>").problem == "its root element is neither urlset nor sitemapindex"

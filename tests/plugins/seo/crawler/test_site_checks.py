@@ -11,9 +11,9 @@ from pressroom_seo.crawler.http_client import Politeness
 from pressroom_seo.site_checks.report import OF_SITES
 from support.origins import Visit
 
-from .sites import DEAF, Answers, Reply, World, crawl, good_site, page, plain, redirect, sitemap
+from .sites import DEAF, Handler, Reply, World, crawl, good_site, page, plain, redirect, sitemap
 
-Pages = dict[str, Reply | Answers]
+Pages = dict[str, Reply | Handler]
 Change = Callable[[Pages], None]
 
 PATHS = ("/", "/bees", "/wood", "/clay")
@@ -28,7 +28,7 @@ def listed(*paths: str) -> Pages:
     return {"/sitemap.xml": sitemap(*PATHS, *paths)}
 
 
-def with_pages(*pages: Mapping[str, Reply | Answers]) -> Change:
+def with_pages(*pages: Mapping[str, Reply | Handler]) -> Change:
     def change(site: Pages) -> None:
         for overlay in pages:
             site.update(overlay)
@@ -307,7 +307,7 @@ def index_of(path: str) -> Reply:
     return plain(f"<sitemapindex><sitemap><loc>{path}</loc></sitemap></sitemapindex>", "application/xml")
 
 
-UNREAD: dict[str, Mapping[str, Reply | Answers]] = {
+UNREAD: dict[str, Mapping[str, Reply | Handler]] = {
     "missing": {},
     "failing": {"/more.xml": plain("", status="500 Internal Server Error")},
     "redirected to nothing": {"/more.xml": redirect("/nothing.xml")},

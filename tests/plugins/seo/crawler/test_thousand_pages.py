@@ -15,17 +15,17 @@ from pressroom_seo.crawler.records import LinkRecord, PageRecord, page_from_json
 from pressroom_seo.site_checks.report import SiteReport, trend
 from support.origins import Visit
 
-from .sites import Answers, Reply, Site, TestClock, World, good_site, page, sitemap
+from .sites import Handler, Reply, Site, TestClock, World, good_site, page, sitemap
 
 PAGES = 1000
 PADDING = "<!-- " + "x" * 60_000 + " -->"
 """Makes pages large, so that retained ones show up in memory use."""
 
 
-def thousand() -> dict[str, Reply | Answers]:
+def thousand() -> dict[str, Reply | Handler]:
     paths = [f"/section-{number % 10}/page-{number}" for number in range(PAGES - 1)]
     links = {path: paths[10 * number + 1 : 10 * number + 11] for number, path in enumerate(paths)}
-    pages: dict[str, Reply | Answers] = {path: page(path, "/", *links[path], body=PADDING) for path in paths}
+    pages: dict[str, Reply | Handler] = {path: page(path, "/", *links[path], body=PADDING) for path in paths}
     return {**good_site(), **pages, "/": page("/", *paths[:11]), "/sitemap.xml": sitemap("/", *paths)}
 
 
@@ -53,7 +53,7 @@ async def test_a_thousand_pages_with_all_checks_and_flat_memory(world: World) ->
             if count in (300, PAGES):
                 memory[count] = resident()
 
-        async def tell(fraction: float, message: str) -> None:
+        async def on_progress(fraction: float, message: str) -> None:
             progress.append(fraction)
             assert message
 
@@ -61,7 +61,7 @@ async def test_a_thousand_pages_with_all_checks_and_flat_memory(world: World) ->
             report.add_link(record)
 
         plan = CrawlPlan(site.url(), 5000, Politeness.own_site())
-        crawl = Crawl(fetcher, plan, page=take, link=take_link, progress=tell)
+        crawl = Crawl(fetcher, plan, page=take, link=take_link, progress=on_progress)
         facts = await crawl.run()
         check_ids = {issue.check_id for issue in report.finish(facts)}
     summary = report.summary()
@@ -90,7 +90,7 @@ class Killed(Exception):
     """Simulates the end of the process."""
 
 
-def small() -> dict[str, Reply | Answers]:
+def small() -> dict[str, Reply | Handler]:
     paths = [f"/page-{number}" for number in range(180)]
     chain = {path: page(path, "/", *paths[3 * at + 1 : 3 * at + 4]) for at, path in enumerate(paths)}
     return {**good_site(), **chain, "/": page("/", "/page-0", "/bees", "/wood", "/clay")}
@@ -218,9 +218,9 @@ async def test_a_crawl_that_a_busy_host_interrupted_resumes_later(world: World) 
     async def busy_at_first(visit: Visit) -> None:
         targets.append(visit.target)
         if len(targets) == 1:
-            await visit.answer(b"", "Retry-After: 7200", status="503 Service Unavailable")
+            await visit.respond(b"", "Retry-After: 7200", status="503 Service Unavailable")
         else:
-            await visit.answer(b"<title>Bees</title>", "Content-Type: text/html")
+            await visit.respond(b"<title>Bees</title>", "Content-Type: text/html")
 
     store = Store()
     async with world.site({**good_site(), "/bees": busy_at_first}, secure=False) as site:

@@ -72,9 +72,9 @@ async def test_a_redirect_loop(world: World) -> None:
 
 async def no_head(visit: Visit) -> None:
     if visit.head.startswith("HEAD"):
-        await visit.answer(b"", status="405 Method Not Allowed")
+        await visit.respond(b"", status="405 Method Not Allowed")
     else:
-        await visit.answer(b"here")
+        await visit.respond(b"here")
 
 
 async def test_links_of_an_article(world: World) -> None:
@@ -98,11 +98,11 @@ async def test_links_of_an_article(world: World) -> None:
         links |= {insecure.url(): ["article"], f"https://{NAME}:{DEAF}/": ["article"], "mailto:me@example.org": ["x"]}
         progress: list[float] = []
 
-        async def tell(fraction: float, _message: str) -> None:
+        async def on_progress(fraction: float, _message: str) -> None:
             progress.append(fraction)
 
         checker = LinkChecker(Visitor(fetcher, FAST))
-        checked = {link.url: link async for link in check_links(checker, links, progress=tell)}
+        checked = {link.url: link async for link in check_links(checker, links, progress=on_progress)}
         internal = [link.url async for link in check_links(checker, links, site=Scope.at(site.url()), external=False)]
         reports = {url.removeprefix(site.origin): link for url, link in checked.items()}
         assert reports["/moved"].location == site.url("/bees")

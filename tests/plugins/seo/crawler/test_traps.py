@@ -11,10 +11,10 @@ import pytest
 from pressroom_seo.crawler.frontier import Limits
 from support.origins import Visit
 
-from .sites import HTML, Answers, Reply, World, crawl, good_site, page, plain, redirect
+from .sites import HTML, Handler, Reply, World, crawl, good_site, page, plain, redirect
 
 
-def home(*links: str) -> dict[str, Reply | Answers]:
+def home(*links: str) -> dict[str, Reply | Handler]:
     return {**good_site(), "/": page("/", "/bees", "/wood", "/clay", *links)}
 
 
@@ -25,14 +25,14 @@ def zipped(content: bytes) -> Reply:
 async def calendar(visit: Visit) -> None:
     """Respond with a calendar page of a month, and links to others between a month and ten years away."""
     if not visit.target.startswith("/calendar/"):
-        await visit.answer(b"", status="404 Not Found")
+        await visit.respond(b"", status="404 Not Found")
         return
     year, month = (int(part) for part in visit.target.split("/")[2:4])
     day = date(max(1000, min(9000, year)), month, 15)
     links = [day + timedelta(days=days) for days in (-3653, -365, -31, 31, 365, 3653)]
     anchors = "".join(f"<a href='/calendar/{month.year}/{month.month}'>{month:%B %Y}</a>" for month in links)
     html = f"<title>{day:%B %Y}</title><h1>{day:%B %Y}</h1>{anchors}{'<td>1</td>' * 30}"
-    await visit.answer(html.encode(), f"Content-Type: {HTML}")
+    await visit.respond(html.encode(), f"Content-Type: {HTML}")
 
 
 async def test_an_endless_calendar(world: World) -> None:
@@ -56,7 +56,7 @@ async def test_numbered_pages_that_differ_are_all_crawled(world: World) -> None:
 async def test_relative_links_that_grow(world: World) -> None:
     async def growing(visit: Visit) -> None:
         html = f"<title>{visit.target}</title><a href='next/'>further</a> {visit.target}"
-        await visit.answer(html.encode(), f"Content-Type: {HTML}")
+        await visit.respond(html.encode(), f"Content-Type: {HTML}")
 
     async with world.site({**home("/grow/"), "*": growing}) as site:
         crawled = await crawl(world, site, max_pages=500)
@@ -68,7 +68,7 @@ async def test_combinations_of_filters(world: World) -> None:
     async def shop(visit: Visit) -> None:
         query = visit.target.partition("?")[2]
         links = "".join(f"<a href='/shop?{query}&f{n}={n}'>filter {n}</a>" for n in range(20))
-        await visit.answer(f"<title>{query}</title>{links} {query}".encode(), f"Content-Type: {HTML}")
+        await visit.respond(f"<title>{query}</title>{links} {query}".encode(), f"Content-Type: {HTML}")
 
     async with world.site({**home("/shop?a=1"), "*": shop}) as site:
         crawled = await crawl(world, site, max_pages=1000, limits=Limits(1000, queries=50))
@@ -80,9 +80,9 @@ async def test_an_endless_redirect(world: World) -> None:
     async def further(visit: Visit) -> None:
         if visit.target.startswith("/go/"):
             at = int(visit.target.rpartition("/")[2])
-            await visit.answer(b"", f"Location: /go/{at + 1}", status="302 Found")
+            await visit.respond(b"", f"Location: /go/{at + 1}", status="302 Found")
         else:
-            await visit.answer(b"", status="404 Not Found")
+            await visit.respond(b"", status="404 Not Found")
 
     async with world.site({**home("/go/1", "/loop"), "/loop": redirect("/loop"), "*": further}) as site:
         crawled = await crawl(world, site, max_pages=60)
@@ -257,7 +257,7 @@ async def test_hostile_sitemaps(world: World) -> None:
     outside = '<!DOCTYPE urlset [<!ENTITY x SYSTEM "file:///etc/passwd">]><urlset><url><loc>&x;</loc></url></urlset>'
     maps = ("/bomb.xml", "/outside.xml", "/deep.xml", "/circle.xml", "/zip.xml.gz", "/none.xml")
     lines = "".join(f"Sitemap: {{origin}}{path}\n" for path in maps)
-    pages: dict[str, Reply | Answers] = {
+    pages: dict[str, Reply | Handler] = {
         **good_site(),
         "/robots.txt": plain(f"User-agent: *\nDisallow:\n{lines}"),
         "/bomb.xml": plain(bomb, "application/xml"),

@@ -20,7 +20,7 @@ from support.origins import Visit
 
 
 async def _busy(visit: Visit) -> None:
-    await visit.answer(b"", "Retry-After: 290", status="503 Service Unavailable")
+    await visit.respond(b"", "Retry-After: 290", status="503 Service Unavailable")
 
 
 SLOW: dict[str, Any] = {

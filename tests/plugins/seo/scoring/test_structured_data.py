@@ -60,7 +60,7 @@ def test_generated_data_passes_the_check() -> None:
     assert result.status == "good"
 
 
-def test_questions_and_answers_come_from_the_headings() -> None:
+def test_faq_entries_come_from_the_headings() -> None:
     result = build_structured_data(GOOD, "FAQPage")
     questions = result.json_ld["mainEntity"]
     assert [question["name"] for question in questions] == [
@@ -80,7 +80,7 @@ def test_greek_questions_end_with_a_semicolon() -> None:
     ]
 
 
-def test_a_question_without_an_answer_is_named() -> None:
+def test_a_question_without_text_is_reported() -> None:
     result = build_structured_data(ScoringArticle(body="## Why?\n\n## How?\n\nSo."), "FAQPage")
     assert result.missing == ("mainEntity.acceptedAnswer",)
 

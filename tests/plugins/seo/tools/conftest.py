@@ -21,7 +21,7 @@ from support import databases
 from support.origins import origin
 from support.tool_client import ToolClient, client_of
 
-from ..crawler.sites import Answers, Reply, Site  # noqa: TID252 - the sites of the crawler's own tests
+from ..crawler.sites import Handler, Reply, Site  # noqa: TID252 - the sites of the crawler's own tests
 
 PLAN = {
     "tools": ["*"],
@@ -51,7 +51,7 @@ class LocalSite(Site):
 
 
 @contextmanager
-def serving(pages: Mapping[str, Reply | Answers]) -> Iterator[LocalSite]:
+def serving(pages: Mapping[str, Reply | Handler]) -> Iterator[LocalSite]:
     """Serve a site from a separate thread."""
     site, loop = LocalSite(pages), asyncio.new_event_loop()
     stop, ready = asyncio.Event(), threading.Event()

@@ -24,7 +24,7 @@ from sqlalchemy import func, select
 from support import databases
 from support.origins import Visit
 
-from ..crawler.sites import HTML, Answers, Reply, good_site, page  # noqa: TID252 - the sites of the crawler's own tests
+from ..crawler.sites import HTML, Handler, Reply, good_site, page  # noqa: TID252 - the sites of the crawler's own tests
 from .conftest import LocalSite, serving
 from .crawl_world import configuration, world
 
@@ -39,11 +39,11 @@ class Attempt:
     payload: Mapping[str, Any]
     subject: str = "u_ada"
     attempt: int = 1
-    told: list[float] = field(default_factory=list)
+    fractions: list[float] = field(default_factory=list)
 
     async def progress(self, fraction: float, message: str = "") -> None:
         del message
-        self.told.append(fraction)
+        self.fractions.append(fraction)
 
     def check(self) -> None: ...
 
@@ -56,23 +56,23 @@ class BusySite:
     def __init__(self, after: int, wait: str) -> None:
         self.left, self.wait, self.free = after, wait, False
 
-    def pages(self) -> dict[str, Reply | Answers]:
+    def pages(self) -> dict[str, Reply | Handler]:
         return {
             **good_site(),
             "/": page("/", *PATHS),
             "/sitemap.xml": Reply("", "404 Not Found"),
-            "*": self.answer,
+            "*": self.respond,
         }
 
-    async def answer(self, visit: Visit) -> None:
+    async def respond(self, visit: Visit) -> None:
         if visit.target not in PATHS:
-            await visit.answer(b"", status="404 Not Found")
+            await visit.respond(b"", status="404 Not Found")
         elif self.left <= 0 and not self.free:
-            await visit.answer(b"busy", f"Retry-After: {self.wait}", status="503 Service Unavailable")
+            await visit.respond(b"busy", f"Retry-After: {self.wait}", status="503 Service Unavailable")
         else:
             self.left -= 1
             html = f"<title>The page {visit.target}</title><h1>{visit.target}</h1><a href='/'>home</a>"
-            await visit.answer(html.encode(), f"Content-Type: {HTML}")
+            await visit.respond(html.encode(), f"Content-Type: {HTML}")
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -133,7 +133,7 @@ async def stored(plugin: PluginContext, table: Any) -> int:
         return int(await session.scalar(select(func.count()).select_from(table)) or 0)
 
 
-def asked(site: LocalSite) -> list[str]:
+def requested_pages(site: LocalSite) -> list[str]:
     return [path for path in site.seen if path in PATHS]
 
 
@@ -157,14 +157,14 @@ async def test_the_crawl_of_a_busy_site_pauses_and_resumes_where_it_stopped(plug
         assert (await crawls.request("u_ada", website, "free"))[0].id == row.id, "it is still under way"
         assert await crawls.newest("u_ada", website.id) is None
 
-        read_before = len(set(asked(site)))
+        read_before = len(set(requested_pages(site)))
         busy.free = True
         site.seen.clear()
         resumed_result = await work(plugin, "seo.crawl", waiting)
 
     assert resumed_result["status"] == "finished"
     assert resumed_result["pages"] == len(PATHS) + 1
-    requests = asked(site)
+    requests = requested_pages(site)
     assert len(requests) == len(set(requests)), "no page is asked for twice"
     assert len(requests) <= len(PATHS) - 5
     assert read_before + len(requests) >= len(PATHS)
@@ -205,7 +205,7 @@ async def test_waiting_for_another_crawl_does_not_count_as_waiting_for_a_busy_si
         assert site.seen == []
         await crawls.fail(other.id, "It broke off.")
         assert (await work_on(plugin, row))["status"] == "waiting"
-        assert asked(site)
+        assert requested_pages(site)
         busy.free = True
         assert (await work_on(plugin, row))["status"] == "finished"
 
