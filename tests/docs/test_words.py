@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from support.words import LIST, WordList, check
+from support.words import LIST, WordList, check, sources
 
 WORDS = WordList(LIST.read_text(encoding="utf-8"))
 
@@ -58,6 +58,26 @@ def test_prose_is_checked_and_code_is_not(tmp_path: Path, name: str, text: str, 
 def test_names_defined_in_code_are_checked(tmp_path: Path, text: str, words: list[str]) -> None:
     (tmp_path / "core/src").mkdir(parents=True)
     assert [line.partition(": write")[0] for line in found(tmp_path, "core/src/a.py", text)] == words
+
+
+def test_only_names_are_checked_in_tests(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    text = "def test_it(told: int) -> None:\n    stranger = told  # as it stands"
+    assert [line.partition(": write")[0] for line in found(tmp_path, "tests/test_a.py", text)] == [
+        "1: 'told' in the name 'told'",
+        "2: 'stranger' in the name 'stranger'",
+    ]
+
+
+def test_a_name_can_be_allowed_in_some_files(tmp_path: Path) -> None:
+    for folder in ("core/src", "tests"):
+        (tmp_path / folder).mkdir(parents=True)
+    assert found(tmp_path, "core/src/a.py", "answer = 1") == []
+    assert len(found(tmp_path, "tests/test_a.py", "answer = 1")) == 1
+
+
+def test_the_tests_are_checked() -> None:
+    assert Path(__file__) in sources()
 
 
 def test_every_exception_has_a_reason() -> None:

@@ -2,7 +2,8 @@
 
 Run it from the root of the repository: `python tests/support/words.py [FILE...]`. It reads documentation, templates,
 and the docstrings, comments and strings of programs; code in backticks and examples are not prose. In the names that
-programs define, it looks for words of their own list. The words are in `words.toml`, with a reason for each exception.
+programs and tests define, it looks for words of their own list. The words are in `words.toml`, with a reason for each
+exception.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import re
 import sys
 import tokenize
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -33,6 +34,7 @@ _SOURCES: Final = (
     "plugin-template/**/*",
 )
 _SKIPPED: Final = ("docs/site/*",)
+_TESTS: Final = "tests/**/*.py"  # only their names are checked
 
 _BLOCK: Final = re.compile(r"^(`{3,}|~{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 _NOT_PROSE: Final = re.compile(
@@ -82,14 +84,17 @@ class WordList:
             for allowance in document.get("allow", ())
         ]
         self._in_names = {word: entry["write"] for entry in document.get("name", ()) for word in entry["words"]}
-        self._allowed_names = {name for allowance in document.get("allow_name", ()) for name in allowance["names"]}
+        self._allowed_names = [
+            (frozenset(allowance["names"]), allowance.get("paths", ("*",)))
+            for allowance in document.get("allow_name", ())
+        ]
 
     def found_in(self, text: str, path: str) -> Iterator[tuple[int, str, str]]:
         """Yield position, text and replacement of each word to avoid."""
         allowed = [
             match.span()
             for exception in self._exceptions
-            if any(fnmatchcase(path, glob) for glob in exception.paths)
+            if _matches(path, exception.paths)
             for match in exception.pattern.finditer(text)
         ]
         for word in self.words:
@@ -97,12 +102,16 @@ class WordList:
                 if not any(start <= match.start() and match.end() <= end for start, end in allowed):
                     yield match.start(), match[0], word.write
 
-    def found_in_name(self, name: str) -> Iterator[tuple[str, str]]:
+    def found_in_name(self, name: str, path: str) -> Iterator[tuple[str, str]]:
         """Yield each word to avoid of an identifier, and its replacement."""
-        if name not in self._allowed_names:
+        if not any(name in names and _matches(path, globs) for names, globs in self._allowed_names):
             for word in _NAME_PART.findall(name):
                 if word.lower() in self._in_names:
                     yield word, self._in_names[word.lower()]
+
+
+def _matches(path: str, globs: Iterable[str]) -> bool:
+    return any(fnmatchcase(path, glob) for glob in globs)
 
 
 def blank(text: str, pattern: re.Pattern[str]) -> str:
@@ -158,27 +167,37 @@ _READERS: Final = {".md": prose_of_markdown, ".html": prose_of_template, ".py": 
 
 
 def sources() -> Iterator[Path]:
-    """Yield the files with prose for readers."""
-    for glob in _SOURCES:
+    """Yield the files with prose for readers, and the tests."""
+    for glob in (*_SOURCES, _TESTS):
         for file in sorted(ROOT.glob(glob)):
             path = str(file.relative_to(ROOT))
-            if file.is_file() and not any(fnmatchcase(path, skipped) for skipped in _SKIPPED):
+            if file.is_file() and not _matches(path, _SKIPPED):
                 yield file
 
 
 def check(file: Path, words: WordList, root: Path = ROOT) -> Iterator[str]:
     """Yield a line for each word found in a file below `root`."""
-    path = str(file.relative_to(root))
-    reader = _READERS.get(file.suffix.removesuffix(".jinja"), prose_of_markdown)
-    for start_line, prose in reader(file.read_text(encoding="utf-8")):
+    path, text = str(file.relative_to(root)), file.read_text(encoding="utf-8")
+    if not fnmatchcase(path, "tests/*"):
+        yield from _check_prose(text, path, words)
+    if _has_names(path):
+        for line, name in names_of_program(text):
+            for phrase, write in words.found_in_name(name, path):
+                yield f"{path}:{line}: {phrase!r} in the name {name!r}: write {write}"
+
+
+def _check_prose(text: str, path: str, words: WordList) -> Iterator[str]:
+    reader = _READERS.get(Path(path).suffix.removesuffix(".jinja"), prose_of_markdown)
+    for start_line, prose in reader(text):
         for position, phrase, write in words.found_in(prose, path):
             line = start_line + prose.count("\n", 0, position)
-            text = " ".join(phrase.split())
-            yield f"{path}:{line}: {text!r}: " + (f"write {write}" if write else "say it another way")
-    if fnmatchcase(path, "*/src/*.py") and "{{" not in path and not fnmatchcase(path, "*/migrations/versions/*"):
-        for line, name in names_of_program(file.read_text(encoding="utf-8")):
-            for phrase, write in words.found_in_name(name):
-                yield f"{path}:{line}: {phrase!r} in the name {name!r}: write {write}"
+            quoted = " ".join(phrase.split())
+            yield f"{path}:{line}: {quoted!r}: " + (f"write {write}" if write else "say it another way")
+
+
+def _has_names(path: str) -> bool:
+    """Return whether a file is a program of the project or a test, but neither a template nor a migration."""
+    return _matches(path, ("*/src/*.py", "tests/*.py")) and "{{" not in path and "/migrations/versions/" not in path
 
 
 def main(arguments: Sequence[str]) -> int:

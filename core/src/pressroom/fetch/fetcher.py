@@ -58,7 +58,7 @@ class OutgoingRequest:
         """Whether the method is safe (RFC 9110, section 9.2.1), so that the request can be sent again."""
         return self.method in _SAFE
 
-    def for_strangers(self) -> OutgoingRequest:
+    def for_another_origin(self) -> OutgoingRequest:
         """Return the request without headers that are only for the original host, such as its credential."""
         return replace(self, headers={name: text for name, text in self.headers.items() if name.lower() in _HARMLESS})
 
@@ -185,7 +185,7 @@ class GuardedFetcher:
                         return target, response
                     followed += (target.url,)
                     if (next_target.scheme, next_target.authority) != (target.scheme, target.authority):
-                        outgoing = outgoing.for_strangers()
+                        outgoing = outgoing.for_another_origin()
                     target = next_target
         except TimeoutError:
             message = f"{target.host} did not respond within {seconds:g} s"
