@@ -126,7 +126,7 @@ CONTENT = [
     "languages",
     "media_libraries",
     "note_control",
-    "place_of",
+    "url_key",
     "read_cursor",
     "read_json",
     "read_json_or_none",

@@ -14,7 +14,7 @@ from pressroom.sdk import InvalidInput, NotFound
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.builtin_site.tables import BuiltinRedirectRow
-from pressroom_content.contract import ControlNotProven, control_of, is_below, place_of
+from pressroom_content.contract import ControlNotProven, control_of, is_below, url_key
 from pressroom_content.contract.control import web_url
 from pressroom_content.records import Website
 from pressroom_content.tables import PublicationRow, WebsiteRow
@@ -375,7 +375,7 @@ def test_a_proof_ends_with_the_file_and_outlasts_an_outage(bob: Client, receiver
 
 def test_a_proof_of_one_url_does_not_prove_another(bob: Client, receiver: Receiver, victim: PlainSite) -> None:
     site = webhook(bob, receiver, receiver.site)
-    change(bob, WebsiteRow, WebsiteRow.id == site.id, control_method="file", control_place=place_of(victim.url))
+    change(bob, WebsiteRow, WebsiteRow.id == site.id, control_method="file", control_place=url_key(victim.url))
     assert not control_of(bob.host.run(Websites(bob.plugin).get(bob.user_id, site.id))).proven
     with pytest.raises(ControlNotProven):
         bob.host.run(Controls(bob.plugin).require(bob.user_id, site.id, "This"))
@@ -445,7 +445,7 @@ def test_owners_learn_what_to_do(alice: Client, receiver: Receiver, victim: Plai
     ],
 )
 def test_urls_are_compared_as_browsers_read_them(url: str, place: str) -> None:
-    assert place_of(url) == place
+    assert url_key(url) == place
 
 
 @pytest.mark.parametrize(

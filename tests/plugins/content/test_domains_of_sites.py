@@ -83,8 +83,8 @@ def test_an_invalid_domain_name_is_not_looked_up(host: RunningHost, ada: Client,
     domains = Domains(ada.plugin)
     assert host.run(domains.key_of(name)) is None
     assert host.run(domains.proof(name, site_of(ada))) is None
-    assert host.run(domains.place_of(f"http://{name}/")) is None
-    assert host.run(domains.place_of("http://[::1")) is None
+    assert host.run(domains.site_path_of(f"http://{name}/")) is None
+    assert host.run(domains.site_path_of("http://[::1")) is None
 
 
 def test_only_built_in_sites_have_domains_and_an_invalid_value_changes_nothing(ada: Client) -> None:

@@ -15,7 +15,7 @@ from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles import analysis
 from pressroom_content.contract import ArticleReview, ArticleReviewer
-from pressroom_seo.tools.article_answer import SeoReportOut
+from pressroom_seo.tools.article_report import SeoReportOut
 from support.content_client import client_of
 from support.installing import on_path
 from support.plugin_source import HEAD, install_plugin

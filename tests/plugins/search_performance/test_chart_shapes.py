@@ -20,11 +20,11 @@ from pressroom_search_performance.charts.svg import (
     chart,
     compact,
     count_axis,
-    places,
     position_axis,
     runs,
     share_axis,
     sparkline,
+    x_positions,
 )
 from pressroom_search_performance.figures.queries import Figures
 
@@ -143,11 +143,11 @@ def test_preliminary_values_are_dashed_from_the_last_final_one() -> None:
 
 
 def test_a_single_value_is_a_dot_in_the_middle() -> None:
-    assert places(1) == [WIDTH / 2]
+    assert x_positions(1) == [WIDTH / 2]
     tree = ET.fromstring(chart("c", "t", "d", [Point("a", 5.0)], count_axis([5.0])))
     assert [path.attrib["class"] for path in tree.findall("path")] == ["dot now"]
     assert "<path" in sparkline([5.0], count_axis([5.0]))
-    assert places(0) == []
+    assert x_positions(0) == []
 
 
 @given(st.integers(0, 200), st.booleans())

@@ -54,18 +54,18 @@ class Origins:
     referenced files or variables, which must not be shown.
     """
 
-    places: dict[str, Origin] = field(default_factory=dict)
+    origins: dict[str, Origin] = field(default_factory=dict)
     texts: dict[tuple[str, ...], str] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
 
     def record(self, path: KeyPath, value: Any, origin: Origin) -> None:
         """Record the origin of a value and everything in it."""
         for key in leaves_and_tables(path, value):
-            self.places[dotted(key)] = origin
+            self.origins[dotted(key)] = origin
 
     def of(self, key: str) -> Origin:
         """Return the origin of a setting or table, or `DEFAULT` if it is not set."""
-        return self.places.get(key, DEFAULT)
+        return self.origins.get(key, DEFAULT)
 
     def hides(self, key: str) -> bool:
         """Return whether a value, or anything in or around it, must not be shown."""
@@ -73,7 +73,7 @@ class Origins:
 
     def variables(self) -> list[str]:
         """Return the sorted names of the environment variables that settings come from."""
-        return sorted({origin.name for origin in self.places.values() if origin.kind == "environment"})
+        return sorted({origin.name for origin in self.origins.values() if origin.kind == "environment"})
 
     def nearest(self, key: str) -> Origin:
         """Return the origin to report for a problem with a key.
@@ -81,8 +81,8 @@ class Origins:
         That is the key's own origin, else that of the closest table around it, else that of a key within it: if a
         variable sets one key of a table, the table itself has no origin.
         """
-        enclosing = [candidate for candidate in self.places if key == candidate or key.startswith(f"{candidate}.")]
-        inner = [candidate for candidate in self.places if candidate.startswith(f"{key}.")]
+        enclosing = [candidate for candidate in self.origins if key == candidate or key.startswith(f"{candidate}.")]
+        inner = [candidate for candidate in self.origins if candidate.startswith(f"{key}.")]
         closest = max(enclosing, key=len, default="") or min(inner, default="")
         return self.of(closest)
 

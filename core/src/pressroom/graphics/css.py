@@ -55,9 +55,9 @@ def component_values(text: str) -> list[Node]:
 def _refuse_broken(nodes: Iterable[Node]) -> None:
     for node in nodes:
         if node.type == "error":
-            raise InvalidStyle(str(node.message), place_of(node))
+            raise InvalidStyle(str(node.message), position_of(node))
         if node.type == "url" or (node.type == "function" and node.lower_name in ("url", "src", "image-set", "image")):
-            raise InvalidStyle("images are not allowed here", place_of(node))
+            raise InvalidStyle("images are not allowed here", position_of(node))
         _refuse_broken(getattr(node, "arguments", None) or getattr(node, "content", None) or ())
 
 
@@ -68,7 +68,7 @@ def one_value(text: str, description: str) -> Node:
         return nodes[0]
     if not nodes:
         raise InvalidStyle(f"must be {description}, it is empty", 1)
-    raise InvalidStyle(f"must be {description} alone; {shown(nodes[1])} is too much", place_of(nodes[1]))
+    raise InvalidStyle(f"must be {description} alone; {shown(nodes[1])} is too much", position_of(nodes[1]))
 
 
 def significant(nodes: Iterable[Node]) -> list[Node]:
@@ -87,7 +87,7 @@ def split_commas(nodes: Iterable[Node]) -> list[list[Node]]:
     return parts
 
 
-def place_of(node: Node) -> int:
+def position_of(node: Node) -> int:
     """Return the position of a node's first character, counted from 1; always 1 after the first line."""
     return int(node.source_column) if node.source_line == 1 else 1
 

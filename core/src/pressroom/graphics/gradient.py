@@ -18,8 +18,8 @@ from pressroom.graphics.css import (
     keyword,
     length,
     one_value,
-    place_of,
     position,
+    position_of,
     shown,
     split_commas,
 )
@@ -102,7 +102,7 @@ def parse_paint(text: str, current: Color = BLACK) -> Paint:
         return color
     block = function(node)
     if block is None or not block.lower_name.endswith("gradient"):
-        raise InvalidStyle(f"{shown(node)} is neither a colour nor a gradient", place_of(node))
+        raise InvalidStyle(f"{shown(node)} is neither a colour nor a gradient", position_of(node))
     return gradient_of(block, current)
 
 
@@ -121,7 +121,7 @@ def gradient_of(block: FunctionBlock, current: Color = BLACK) -> Gradient:
             gradient, parts = _conic(parts)
         case _:
             raise InvalidStyle(
-                f"{shown_name(block)} is not a gradient; use linear-, radial- or conic-gradient", place_of(block)
+                f"{shown_name(block)} is not a gradient; use linear-, radial- or conic-gradient", position_of(block)
             )
     stops = _stops(block, parts, current, turning=name == "conic-gradient")
     return replace(gradient, stops=stops, repeating=repeating)
@@ -143,7 +143,7 @@ def _linear(parts: list[list[Node]]) -> tuple[LinearGradient, list[list[Node]]]:
     vertical = [side for side in sides if side in ("top", "bottom")]
     if not 1 <= len(sides) <= 2 or len(horizontal) > 1 or len(vertical) > 1 or len(horizontal + vertical) != len(sides):
         raise InvalidStyle(
-            '"to" must be followed by left, right, top, bottom or a corner such as "top right"', place_of(first[0])
+            '"to" must be followed by left, right, top, bottom or a corner such as "top right"', position_of(first[0])
         )
     across = {"left": -1, "right": 1}.get(horizontal[0], 0) if horizontal else 0
     down = {"top": -1, "bottom": 1}.get(vertical[0], 0) if vertical else 0
@@ -180,13 +180,13 @@ def _radial(parts: list[list[Node]]) -> tuple[RadialGradient, list[list[Node]]]:
         elif size is not None and len(sizes) < 2 and extent is None:
             sizes.append(size)
         else:
-            raise InvalidStyle(f"{shown(node)} is not a shape or size of a radial gradient", place_of(node))
+            raise InvalidStyle(f"{shown(node)} is not a shape or size of a radial gradient", position_of(node))
     if len(sizes) == 1 and (shape == "ellipse" or sizes[0].part):
-        raise InvalidStyle("a circle takes one length in pixels, an ellipse takes two", place_of(first[0]))
+        raise InvalidStyle("a circle takes one length in pixels, an ellipse takes two", position_of(first[0]))
     if len(sizes) == 2 and shape == "circle":
-        raise InvalidStyle("a circle takes one length in pixels, an ellipse takes two", place_of(first[0]))
+        raise InvalidStyle("a circle takes one length in pixels, an ellipse takes two", position_of(first[0]))
     if any(size.pixels < 0 or size.part < 0 for size in sizes):
-        raise InvalidStyle("a radius must not be negative", place_of(first[0]))
+        raise InvalidStyle("a radius must not be negative", position_of(first[0]))
     radii = (sizes[0], sizes[-1]) if sizes else None
     return (
         RadialGradient(
@@ -209,7 +209,7 @@ def _conic(parts: list[list[Node]]) -> tuple[ConicGradient, list[list[Node]]]:
     if before:
         start = angle(before[1]) if len(before) == 2 and keyword(before[0]) == "from" else None
     if start is None:
-        raise InvalidStyle('"from" must be followed by an angle such as 45deg', place_of(first[0]))
+        raise InvalidStyle('"from" must be followed by an angle such as 45deg', position_of(first[0]))
     return ConicGradient((), start=start, centre=centre), parts[1:]
 
 
@@ -220,7 +220,7 @@ def _at(nodes: Sequence[Node]) -> tuple[Sequence[Node], tuple[Length, Length]]:
             centre = position(nodes[index + 1 :])
             if centre is None:
                 raise InvalidStyle(
-                    '"at" must be followed by a position such as "top left" or "30% 40px"', place_of(node)
+                    '"at" must be followed by a position such as "top left" or "30% 40px"', position_of(node)
                 )
             return nodes[:index], centre
     return nodes, _CENTRE
@@ -230,7 +230,7 @@ def _stops(block: FunctionBlock, parts: list[list[Node]], current: Color, *, tur
     stops: list[Stop] = []
     for part in parts:
         if not part:
-            raise InvalidStyle("a colour is missing between two commas", place_of(block))
+            raise InvalidStyle("a colour is missing between two commas", position_of(block))
         parsed = [_stop_position(node, turning=turning) for node in part]
         if len(part) == 1 and parsed[0] is not None:
             stops.append(Stop(None, parsed[0]))
@@ -240,18 +240,18 @@ def _stops(block: FunctionBlock, parts: list[list[Node]], current: Color, *, tur
         if len(coloured) != 1 or len(positions) > 2:
             odd = coloured[1] if len(coloured) > 1 else part[-1]
             raise InvalidStyle(
-                f"{shown(odd)} does not belong here: a stop is a colour with at most two positions", place_of(odd)
+                f"{shown(odd)} does not belong here: a stop is a colour with at most two positions", position_of(odd)
             )
         color = color_of(coloured[0], current)
         stops += [Stop(color, position) for position in positions] or [Stop(color, None)]
     colors = [stop for stop in stops if stop.color is not None]
     hints = [index for index, stop in enumerate(stops) if stop.color is None]
     if len(colors) < 2:
-        raise InvalidStyle("a gradient needs two colours at least", place_of(block))
+        raise InvalidStyle("a gradient needs two colours at least", position_of(block))
     if len(stops) > MAX_STOPS:
-        raise InvalidStyle(f"a gradient may have {MAX_STOPS} stops, this one has {len(stops)}", place_of(block))
+        raise InvalidStyle(f"a gradient may have {MAX_STOPS} stops, this one has {len(stops)}", position_of(block))
     if any(index in (0, len(stops) - 1) or stops[index - 1].color is None for index in hints):
-        raise InvalidStyle("a position without a colour must be between two colours", place_of(block))
+        raise InvalidStyle("a position without a colour must be between two colours", position_of(block))
     return tuple(stops)
 
 
@@ -269,10 +269,10 @@ def _stop_position(node: Node, *, turning: bool) -> Length | None:
 class Ramp:
     """The colours along a gradient line, with ascending positions.
 
-    `places` are fractions of the line: 0 and 1 are its ends, and positions can be outside them.
+    `offsets` are fractions of the line: 0 and 1 are its ends, and positions can be outside them.
     """
 
-    places: tuple[float, ...]
+    offsets: tuple[float, ...]
     colors: tuple[Color, ...]
 
 

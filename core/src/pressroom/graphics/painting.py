@@ -186,14 +186,14 @@ class _Table:
 
 def _tabulated(ramp: Ramp, line: float, low: float, high: float, *, repeating: bool) -> _Table:
     """Return the table for the part of a gradient line from `low` to `high`, or for one period if it repeats."""
-    first, last = ramp.places[0], ramp.places[-1]
+    first, last = ramp.offsets[0], ramp.offsets[-1]
     repeating = repeating and last - first > _TINY
     if repeating:
         low, high = first, last
     span = max(high - low, _TINY)
     size = int(min(max(abs(span * line) * _TABLE_STEPS_PER_PIXEL, _MIN_TABLE), _MAX_TABLE))
     hard_edges = [
-        position for position, following in pairwise(ramp.places) if position == following and low < position < high
+        position for position, following in pairwise(ramp.offsets) if position == following and low < position < high
     ]
     if hard_edges and not repeating:
         # A hard edge falls between two entries of the table, so a pixel at that position has the colour after it.
@@ -234,9 +234,9 @@ def _mixed(ramp: Ramp, positions: NDArray[np.float64]) -> NDArray[np.float64]:
     legacy = all(color.legacy for color in ramp.colors)
     channels = np.array([(color.red, color.green, color.blue) if legacy else color.oklab for color in ramp.colors])
     alpha = np.array([color.alpha for color in ramp.colors])
-    mixed_alpha = np.interp(positions, ramp.places, alpha)
+    mixed_alpha = np.interp(positions, ramp.offsets, alpha)
     premultiplied = channels * alpha[:, None]
-    mixed = np.stack([np.interp(positions, ramp.places, premultiplied[:, index]) for index in range(3)], axis=1)
+    mixed = np.stack([np.interp(positions, ramp.offsets, premultiplied[:, index]) for index in range(3)], axis=1)
     mixed /= np.where(mixed_alpha > 0, mixed_alpha, 1)[:, None]
     srgb = mixed if legacy else _from_oklab(mixed)
     srgb[mixed_alpha <= 0] = 0

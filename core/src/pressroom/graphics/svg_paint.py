@@ -54,7 +54,7 @@ def svg_color(attribute: str, color: Color) -> str:
 
 
 def svg_number(value: float) -> str:
-    """Format a number with at most three decimal places."""
+    """Format a number with at most three decimal offsets."""
     text = f"{value:.3f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
@@ -77,7 +77,7 @@ def _radial(gradient: RadialGradient, width: float, height: float, name: str) ->
     x, y = gradient.centre[0].of(width), gradient.centre[1].of(height)
     radius_x, radius_y = radii_of(gradient, x, y, width, height)
     ramp = resolve_stops(gradient.stops, radius_x)
-    if gradient.repeating and ramp.places[-1] - ramp.places[0] > _TINY:
+    if gradient.repeating and ramp.offsets[-1] - ramp.offsets[0] > _TINY:
         reach, stops = _period(ramp)
     else:
         reach, stops = _from_centre(ramp)
@@ -98,7 +98,7 @@ def _spread(*, repeating: bool) -> str:
 
 def _between_ends(ramp: Ramp) -> tuple[float, float, _Stops]:
     """Return the first and last positions of a ramp, and its stops as fractions of the distance between them."""
-    first, last = ramp.places[0], ramp.places[-1]
+    first, last = ramp.offsets[0], ramp.offsets[-1]
     span = last - first
     if span <= _TINY:
         # Everything before the position has the first colour, everything after it the last.
@@ -108,7 +108,7 @@ def _between_ends(ramp: Ramp) -> tuple[float, float, _Stops]:
 
 def _from_centre(ramp: Ramp) -> tuple[float, _Stops]:
     """Return the last position of a ramp, and its stops from 0 as fractions of that distance."""
-    reach = max(ramp.places[-1], _TINY)
+    reach = max(ramp.offsets[-1], _TINY)
     start = ramp_colors(ramp, [0.0])[0]
     scaled = [(position / reach, color) for position, color in _refined(ramp) if position > 0]
     return reach, [(0.0, start), *scaled]
@@ -116,7 +116,7 @@ def _from_centre(ramp: Ramp) -> tuple[float, _Stops]:
 
 def _period(ramp: Ramp) -> tuple[float, _Stops]:
     """Return the period of a repeating ramp, and the stops of the period that begins at 0 as fractions of it."""
-    first, period = ramp.places[0], ramp.places[-1] - ramp.places[0]
+    first, period = ramp.offsets[0], ramp.offsets[-1] - ramp.offsets[0]
     cut = -first % period
     refined = [(position - first, color) for position, color in _refined(ramp)]
     at_cut = ramp_colors(ramp, [first + cut])[0]
@@ -130,13 +130,13 @@ def _refined(ramp: Ramp) -> _Stops:
     """Return the stops of a ramp, with extra ones if SVG, which interpolates in sRGB, would differ from CSS."""
     legacy = all(color.legacy for color in ramp.colors)
     stops: _Stops = []
-    for (start, before), (end, after) in pairwise(zip(ramp.places, ramp.colors, strict=True)):
+    for (start, before), (end, after) in pairwise(zip(ramp.offsets, ramp.colors, strict=True)):
         stops.append((start, before))
         is_exact = legacy and math.isclose(before.alpha, after.alpha)
         if not is_exact and end - start > _TINY:
             positions = [start + (end - start) * step / _STEPS for step in range(1, _STEPS)]
             stops += zip(positions, ramp_colors(ramp, positions), strict=True)
-    return [*stops, (ramp.places[-1], ramp.colors[-1])]
+    return [*stops, (ramp.offsets[-1], ramp.colors[-1])]
 
 
 def _stop_elements(stops: _Stops) -> str:

@@ -119,8 +119,8 @@ class Supervisor:
         return {
             **({"plugin": plugin[0]} if plugin else {}),
             **({"tool": work.call.tool} if isinstance(work, ExecutionRequest) else {}),
-            "at": _place(plugin[1] if plugin else frames[0]),
-            "stack": [_place(frame) for frame in frames[:_STACK_FRAMES]],
+            "at": _location(plugin[1] if plugin else frames[0]),
+            "stack": [_location(frame) for frame in frames[:_STACK_FRAMES]],
         }
 
     def _left(self) -> Mapping[str, list[str]]:
@@ -147,8 +147,8 @@ class Supervisor:
     def _described(self, name: str, frames: Sequence[FrameType]) -> str:
         plugin_frame = next((frame for frame in frames if self._plugin(frame)), None)
         if plugin_frame is not None:
-            return f"{name} of plugin {self._plugin(plugin_frame)} at {_place(plugin_frame)}".strip()
-        return f"{name} at {_place(frames[0])}".strip() if frames else name
+            return f"{name} of plugin {self._plugin(plugin_frame)} at {_location(plugin_frame)}".strip()
+        return f"{name} at {_location(frames[0])}".strip() if frames else name
 
     def _plugin(self, frame: FrameType) -> str:
         return self._gate.code.plugin_of(frame)
@@ -166,5 +166,5 @@ def _frames(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-def _place(frame: FrameType) -> str:
+def _location(frame: FrameType) -> str:
     return f"{os.path.basename(frame.f_code.co_filename)}, line {frame.f_lineno}, in {frame.f_code.co_name}"  # noqa: PTH119 - may be no path

@@ -230,7 +230,7 @@ def problem_of(error: ErrorDetails, schema: Mapping[str, Any], *, also_known: It
 
 @dataclass(frozen=True, slots=True)
 class _LocatedError:
-    place: ErrorLocation
+    location: ErrorLocation
     error: ErrorDetails
     clause: Clause
 
@@ -279,29 +279,29 @@ def _grouped(located: Iterable[_LocatedError], level: int) -> list[list[_Located
     """Group the errors of each union, which has an error for each member that was tried."""
     groups: dict[object, list[_LocatedError]] = {}
     for number, failure in enumerate(located):
-        choices = failure.place.choices
-        key = failure.place.path[: choices[level][0]] if len(choices) > level else number
+        choices = failure.location.choices
+        key = failure.location.path[: choices[level][0]] if len(choices) > level else number
         groups.setdefault(key, []).append(failure)
     return list(groups.values())
 
 
 def _problems_of(group: list[_LocatedError], level: int) -> list[FieldProblem]:
-    choices = group[0].place.choices
+    choices = group[0].location.choices
     if len(choices) <= level:
         return [_problem_of_failure(failure) for failure in group]
     start = choices[level][0]
     members: dict[str, list[_LocatedError]] = {}
     for failure in group:
-        members.setdefault(failure.place.choices[level][1], []).append(failure)
+        members.setdefault(failure.location.choices[level][1], []).append(failure)
     tried = [failures for failures in members.values() if not any(_is_mismatch(failure, start) for failure in failures)]
-    if any(len(failure.place.path) > start for failures in tried for failure in failures):
+    if any(len(failure.location.path) > start for failures in tried for failure in failures):
         likeliest = min(tried, key=len)
         return [problem for inner in _grouped(likeliest, level + 1) for problem in _problems_of(inner, level + 1)]
-    return [FieldProblem(shown_path(group[0].place.path), str(_either([failure.clause for failure in group])))]
+    return [FieldProblem(shown_path(group[0].location.path), str(_either([failure.clause for failure in group])))]
 
 
 def _is_mismatch(failure: _LocatedError, start: int) -> bool:
-    return failure.clause.mismatch and len(failure.place.path) == start
+    return failure.clause.mismatch and len(failure.location.path) == start
 
 
 def _either(clauses: list[Clause]) -> Clause:
@@ -316,10 +316,10 @@ def _either(clauses: list[Clause]) -> Clause:
 
 
 def _problem_of_failure(failure: _LocatedError) -> FieldProblem:
-    path, context = failure.place.path, failure.error.get("ctx", {})
+    path, context = failure.location.path, failure.error.get("ctx", {})
     cause = context.get("error")
     if isinstance(cause, InvalidInput):
-        return FieldProblem(_field_of(cause, failure.place), own_text(cause.problem))
+        return FieldProblem(_field_of(cause, failure.location), own_text(cause.problem))
     if failure.error["type"].startswith("union_tag_"):
         discriminator = str(context.get("discriminator", "")).strip("'")
         path = (*path, discriminator) if discriminator.isidentifier() else path

@@ -35,7 +35,7 @@ class AdmissionQueue:
         self._executor = executor
         self._capacity = capacity
         self._queue = queue
-        self._places = asyncio.Semaphore(capacity)
+        self._slots = asyncio.Semaphore(capacity)
         self._drained: asyncio.Event | None = None
         self._closed = False
         self._cut_off = False
@@ -46,7 +46,7 @@ class AdmissionQueue:
 
     @contextmanager
     def expecting(self) -> Iterator[None]:
-        """Reserve a place in the queue for a call that still has to be prepared. Leave it just before `enter`.
+        """Reserve a slot in the queue for a call that still has to be prepared. Leave it just before `enter`.
 
         Raises:
             Overloaded: the queue is full or closed.
@@ -62,7 +62,7 @@ class AdmissionQueue:
             self._expected -= 1
 
     async def enter(self, seconds: float) -> None:
-        """Take a place, waiting at most `seconds` seconds for one. A caller that gets in must call `leave` once.
+        """Take a slot, waiting at most `seconds` seconds for one. A caller that gets in must call `leave` once.
 
         Raises:
             Overloaded: the queue is full or closed, or the wait took too long.
@@ -70,13 +70,13 @@ class AdmissionQueue:
         if self._closed:
             raise self.closing()
         if self.running + self.waiting < self._capacity:
-            await self._places.acquire()  # returns at once
+            await self._slots.acquire()  # returns at once
             self.running += 1
         else:
             await self._wait(seconds)
 
     def leave(self, duration: float) -> None:
-        """Give the place back after a run of `duration` seconds."""
+        """Return the slot after a run of `duration` seconds."""
         weight = _NEWEST_RUN_WEIGHT if self._mean_run else 1.0
         self._mean_run += weight * (duration - self._mean_run)
         self._give_back()
@@ -91,7 +91,7 @@ class AdmissionQueue:
         self._closed = True
 
     def cut_off(self) -> None:
-        """Refuse all calls; those already waiting are turned away as places become free."""
+        """Refuse all calls; those already waiting are turned away as slots become free."""
         self._closed = self._cut_off = True
 
     async def drained(self) -> None:
@@ -110,7 +110,7 @@ class AdmissionQueue:
         self.waiting += 1
         try:
             async with asyncio.timeout(seconds):
-                await self._places.acquire()
+                await self._slots.acquire()
             self.running += 1
         except TimeoutError:
             raise self._busy(f"the call waited {seconds:g} s for its turn") from None
@@ -127,7 +127,7 @@ class AdmissionQueue:
 
     def _give_back(self) -> None:
         self.running -= 1
-        self._places.release()
+        self._slots.release()
         self._note_drained()
 
     def _note_drained(self) -> None:
@@ -174,11 +174,11 @@ class BaseExecutor(ABC):
 
 
 class TaskExecutor(BaseExecutor):
-    """Runs each call in its own task, which holds a place in the queue for as long as the tool runs."""
+    """Runs each call in its own task, which holds a slot in the queue for as long as the tool runs."""
 
     @abstractmethod
     async def _execute(self, work: ExecutionRequest) -> Any:
-        """Run the tool in its place; return only when the place is free again."""
+        """Run the tool in its slot; return only when the slot is free again."""
 
     async def _begin(self, work: ExecutionRequest) -> asyncio.Task[Any]:
         await self.gate.enter(work.timeout)
@@ -329,7 +329,7 @@ class ThreadExecutor(TaskExecutor):
     """Runs plain functions on threads, each call on a thread of its own.
 
     A thread cannot be stopped: when a tool runs out of time its caller gets an error, but the thread continues and
-    keeps its place until the function returns.
+    keeps its slot until the function returns.
     """
 
     name: ClassVar[ExecutorName] = "thread"

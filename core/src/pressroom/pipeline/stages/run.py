@@ -71,7 +71,7 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         self._executors = services.executors
         self._by_name = services.executors.by_name
         self._single_flight = services.single_flight
-        self._places = _RunSlots(services.settings)
+        self._slots = _RunSlots(services.settings)
         self._metrics = services.metrics
         self._files = services.files
         self._index = services.cache
@@ -89,8 +89,8 @@ class Run(CallStage[ValidatedCall, ValidatedCall]):
         return call
 
     def _start(self, call: ValidatedCall) -> asyncio.Task[RenderedFile]:
-        """Begin a run of a generator in one of its caller's places. Raises `Overloaded` if all are taken."""
-        leave = self._places.enter(call.caller)
+        """Begin a run of a generator in one of its caller's slots. Raises `Overloaded` if all are taken."""
+        leave = self._slots.enter(call.caller)
         if call.plan_tool.cache.seconds == 0:
             render = self._single_flight.start_alone(self._render(call))
         else:
@@ -304,7 +304,7 @@ class _RunSlots:
         self._running: Counter[str] = Counter()
 
     def enter(self, caller: Caller) -> Callable[[], None]:
-        """Take a place, and return the function that gives it back, once. Raises `Overloaded` if all are taken."""
+        """Take a slot, and return the function that frees it, once. Raises `Overloaded` if all are taken."""
         max_runs = self._account if caller.subject else self._anonymous
         key = caller.connection or caller.subject or caller.client_ip
         if not key or not max_runs:
@@ -325,7 +325,7 @@ class _RunSlots:
 
 
 def _nothing() -> None:
-    """Do nothing: no place was taken."""
+    """Do nothing: no slot was taken."""
 
 
 def _outage(tool: Tool, request_id: str, error: BackendError) -> Overloaded:

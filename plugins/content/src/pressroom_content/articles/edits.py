@@ -193,7 +193,7 @@ def _edited(body: str, edit: Edit, path: str, max_length: int) -> str:
             raise InvalidInput(
                 path.replace(".find", ".occurrence"), f"must be at most {count}: the text is there {count} times"
             )
-        start = _place(body, edit.find, edit.occurrence)
+        start = _offset_of(body, edit.find, edit.occurrence)
         return body[:start] + edit.replace + body[start + len(edit.find) :]
     if count > 1:
         lines = ", ".join(str(line) for line in islice(_lines(body, edit.find), _SHOWN))
@@ -206,7 +206,7 @@ def _edited(body: str, edit: Edit, path: str, max_length: int) -> str:
     return body.replace(edit.find, edit.replace)
 
 
-def _place(body: str, find: str, occurrence: int) -> int:
+def _offset_of(body: str, find: str, occurrence: int) -> int:
     start = -len(find)
     for _ in range(occurrence):
         start = body.index(find, start + len(find))
@@ -217,7 +217,7 @@ def _lines(body: str, find: str) -> Sequence[int]:
     lines: list[int] = []
     start = line = 0
     for number in range(1, min(body.count(find), _SHOWN) + 1):
-        position = _place(body, find, number)
+        position = _offset_of(body, find, number)
         line += body.count("\n", start, position)
         start = position
         lines.append(line + 1)

@@ -19,7 +19,7 @@ from pressroom_content.records import ArticleStatus
 from pressroom_content.tables import ArticleRow, PublicationRow, WordRow
 from pressroom_content.text_index.corpus import variants_of
 
-_PLACES: Final = ("\n\n", "\n", ". ", "。", " ")
+_SEPARATORS: Final = ("\n\n", "\n", ". ", "。", " ")
 _MIN_FILLED: Final = 0.5
 """Minimum filled share of a page that is cut at a boundary, such as the end of a paragraph."""
 
@@ -37,7 +37,7 @@ def part(text: str, offset: int, limit: int) -> tuple[str, int | None]:
 
 def _end(text: str, limit: int) -> int:
     min_length = int(limit * _MIN_FILLED)
-    for separator in _PLACES:
+    for separator in _SEPARATORS:
         index = text.rfind(separator, min_length, limit - len(separator) + 1)
         if index >= 0:
             return index + len(separator)

@@ -314,7 +314,7 @@ class PostLists:
 class _Searches:
     """The searches of a site: the number of running and waiting ones."""
 
-    places: asyncio.Semaphore
+    slots: asyncio.Semaphore
     number: int = 0
 
 
@@ -330,7 +330,7 @@ async def search_slot(website_id: str) -> AsyncIterator[None]:
         raise Overloaded("Many people search this blog at the moment. Try again in a few seconds.")
     searches.number += 1
     try:
-        async with searches.places:
+        async with searches.slots:
             yield
     finally:
         searches.number -= 1

@@ -288,7 +288,7 @@ async def fetched(plugin: PluginContext[ContentConfig], url: str) -> Fetched:
 
 async def _redirect_of(plugin: PluginContext[ContentConfig], url: str) -> HttpResponse | None:
     """Return the response for a URL of a built-in site; `None` for any other URL."""
-    location = await Domains(plugin).place_of(url)
+    location = await Domains(plugin).site_path_of(url)
     if location is None:
         return None
     key, path = location

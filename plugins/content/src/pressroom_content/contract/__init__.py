@@ -32,8 +32,8 @@ from pressroom_content.contract.control import (
     control_of,
     is_below,
     note_control,
-    place_of,
     require_control,
+    url_key,
 )
 from pressroom_content.contract.hookspecs import ContentHooks
 from pressroom_content.contract.images import (
@@ -245,7 +245,6 @@ __all__ = [
     "languages",
     "media_libraries",
     "note_control",
-    "place_of",
     "read_cursor",
     "read_json",
     "read_json_or_none",
@@ -256,6 +255,7 @@ __all__ = [
     "site_connectors",
     "slug_of",
     "spelled_out",
+    "url_key",
     "with_query",
     "work_beside",
 ]

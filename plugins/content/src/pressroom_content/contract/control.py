@@ -60,7 +60,7 @@ def control_of(website: Website) -> Control:
     """Return the stored proof of a website's control of its URL, without checking it again."""
     if website.platform == BUILTIN:
         return Control(website.url, "server", website.created_at)
-    if not website.control_method or (website.url and website.control_place != place_of(website.url)):
+    if not website.control_method or (website.url and website.control_place != url_key(website.url)):
         return Control(website.url)
     url = website.url or f"https://{website.control_place}"
     return Control(url, cast("ControlMethod", website.control_method), website.control_at)
@@ -94,10 +94,10 @@ async def note_control(content: PluginContext, website_id: str, url: str) -> Non
     await Controls(content).note(website_id, url, "file")
 
 
-def place_of(url: str) -> str:
+def url_key(url: str) -> str:
     """Return a website's URL without its scheme, query and trailing slash: `example.com/blog`.
 
-    URLs that are the same to browsers have the same place. Returns an empty text for anything that is not a plain http
+    URLs that are the same to browsers have the same key. Returns an empty text for anything that is not a plain http
     or https URL, such as one with credentials, segments such as `..`, backslashes, or an invalid host.
     """
     if not _PLAIN.fullmatch(url):
@@ -128,16 +128,16 @@ def place_of(url: str) -> str:
 
 def is_below(url: str, website_url: str) -> bool:
     """Return whether a page's URL is the URL of a website, or below it, whatever the scheme."""
-    place, page = place_of(website_url), place_of(url)
-    return bool(place and page) and (page == place or page.startswith(f"{place}/"))
+    site, page = url_key(website_url), url_key(url)
+    return bool(site and page) and (page == site or page.startswith(f"{site}/"))
 
 
 def web_url(url: str) -> str:
     """Return a URL that a site returned for a page if browsers can be sent there, and an empty text otherwise."""
-    return url if place_of(url) else ""
+    return url if url_key(url) else ""
 
 
 def is_on_this_server(url: str, base_url: str) -> bool:
     """Return whether a URL is on the origin of this server, whatever its scheme and spelling."""
-    server, requested = place_of(base_url).partition("/")[0], place_of(url).partition("/")[0]
+    server, requested = url_key(base_url).partition("/")[0], url_key(url).partition("/")[0]
     return bool(server) and server == requested

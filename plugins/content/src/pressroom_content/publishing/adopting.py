@@ -21,7 +21,7 @@ from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles, ArticleUpdate, note_status
 from pressroom_content.builtin_site.store import BuiltinSite
 from pressroom_content.contract import BUILTIN, BlockSite, RemotePost, SiteGone, SiteRefused, SiteRejected
-from pressroom_content.contract.control import is_below, place_of, web_url
+from pressroom_content.contract.control import is_below, url_key, web_url
 from pressroom_content.contract.site_errors import storable
 from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody, joined_text, read_body
 from pressroom_content.publishing.comparing import baseline_of, compared
@@ -262,7 +262,7 @@ async def _builtin_post(plugin: PluginContext, website: Website, url: str) -> st
     home = next((base for base in (website.url, website.server_url) if base and is_below(url, base)), None)
     if home is None:
         return ""
-    path = place_of(url).removeprefix(place_of(home)).removeprefix("/")
+    path = url_key(url).removeprefix(url_key(home)).removeprefix("/")
     for ending in _TWINS:
         path = path.removesuffix(ending)
     return await BuiltinSite(plugin, website.id).post_id(unquote(path), website.url)

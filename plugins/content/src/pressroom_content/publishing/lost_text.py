@@ -154,13 +154,13 @@ def _lines(text: str) -> str:
 _HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"
 _MAX_TRIED: Final = 100
 _MAX_COMPARED: Final = 500_000
-_Place = tuple[str, str, str]
+_Location = tuple[str, str, str]
 
 
 class _Key(NamedTuple):
-    """The compared properties of a link: place, minimum query parameters and words."""
+    """The compared properties of a link: location, minimum query parameters and words."""
 
-    place: _Place
+    location: _Location
     query: frozenset[tuple[str, str]]
     words: str
 
@@ -211,20 +211,20 @@ class _LinkComparison:
         self._article_links, self._data, self._matches = article_links, f" {data} ", matches
         self._compared = 0
         self._same: dict[_Key, list[ShownLink]] = defaultdict(list)
-        self._at_place: dict[_Place, list[tuple[_Key, ShownLink]]] = defaultdict(list)
+        self._at_location: dict[_Location, list[tuple[_Key, ShownLink]]] = defaultdict(list)
         self._by_words: dict[str, list[tuple[_Key, ShownLink]]] = defaultdict(list)
         for key, link in page_links:
             self._same[key].append(link)
             self._by_words[key.words].append((key, link))
             if key not in article_links or len(self._same[key]) > len(article_links[key]):
-                self._at_place[key.place].append((key, link))
+                self._at_location[key.location].append((key, link))
 
     def losses(self) -> Iterator[Loss]:
         """Yield the losses, in no particular order. Links beyond the comparison limit are not reported."""
         for key, links in self._article_links.items():
             candidates = list(self._same.get(key, ()))
             if len(candidates) < len(links) or any(link.title for link in links):
-                self._compared += len(self._at_place.get(key.place, ()))
+                self._compared += len(self._at_location.get(key.location, ()))
                 if self._compared > _MAX_COMPARED:
                     return
                 candidates += self._others(key, links)
@@ -246,7 +246,7 @@ class _LinkComparison:
         runs = {match.run for match in matches if match is not None and not match.exact}
         return [
             link
-            for other, link in self._at_place.get(key.place, ())
+            for other, link in self._at_location.get(key.location, ())
             if other != key
             and key.query <= other.query
             and (not key.words or is_part(key.words, other.words) or link.run in runs)
@@ -305,9 +305,9 @@ def _key_of(link: ShownLink) -> _Key:
     except ValueError:
         return _Key((link.target, "", ""), frozenset(), words_of(link.text))
     scheme = "http" if parts.scheme in ("http", "https") else parts.scheme
-    place = (
+    location = (
         f"{scheme}://{parts.netloc.lower().removeprefix('www.')}",
         unquote(parts.path).rstrip("/"),
         unquote(parts.fragment),
     )
-    return _Key(place, query, words_of(link.text))
+    return _Key(location, query, words_of(link.text))

@@ -127,7 +127,7 @@ class PassageMatches:
         for words, numbers in self._groups.items():
             candidates = list(self._without_cells(self._exact.get(words, ()), cells[words]))
             inside = [number for number in candidates if self.begin <= self._page.runs[number].at < self.end]
-            remaining = self._take(numbers, inside, _place_of)
+            remaining = self._take(numbers, inside, _position_of)
             remaining = self._take(remaining, inside, _kind_of)
             remaining = self._take(remaining, inside, lambda _: None)
             if remaining:
@@ -217,7 +217,7 @@ class PassageMatches:
             yield PassageMatch(number, missing=tuple(missing))
 
 
-def _place_of(run: Passage) -> Hashable:
+def _position_of(run: Passage) -> Hashable:
     return run.kind, run.lists, run.quotes, run.box
 
 

@@ -108,7 +108,7 @@ async def verify(plugin: PluginContext, expected: ExpectedPage, seconds: float =
     if not url:
         return Verification({}, ("the site gave no URL for the post, so its page was not checked",))
     try:
-        if await Domains(plugin).place_of(url) is not None:
+        if await Domains(plugin).site_path_of(url) is not None:
             page = await _builtin_page(plugin, url)
         else:
             page = await plugin.services.fetcher.get(

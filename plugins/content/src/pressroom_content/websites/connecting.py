@@ -27,7 +27,7 @@ from pressroom_content.contract import (
     SiteRejected,
     SiteUnavailable,
 )
-from pressroom_content.contract.control import is_on_this_server, place_of
+from pressroom_content.contract.control import is_on_this_server, url_key
 from pressroom_content.records import Website
 from pressroom_content.tables import ConnectRow
 from pressroom_content.vault import Vault
@@ -173,7 +173,7 @@ class ConnectionLinks:
     async def _website_url(self, typed: str) -> str:
         url = site_address(typed)
         is_own = is_on_this_server(url, self._plugin.base_url)
-        if is_own or await Domains(self._plugin).place_of(url) is not None:
+        if is_own or await Domains(self._plugin).site_path_of(url) is not None:
             raise InvalidInput("url", "must not be a URL of this server: those are for built-in sites")
         return url
 
@@ -202,7 +202,7 @@ def site_address(text: str) -> str:
     if parts.username is not None or parts.password is not None:
         raise InvalidInput("url", "must not contain a user name or password; the connect page asks for them")
     url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path}".rstrip("/")
-    if not place_of(url):
+    if not url_key(url):
         raise InvalidInput("url", "must be a plain URL such as https://blog.example.com, without parts such as ..")
     return url
 

@@ -27,7 +27,7 @@ from pressroom_content.contract.control import (
     ControlNotProven,
     control_of,
     is_on_this_server,
-    place_of,
+    url_key,
 )
 from pressroom_content.contract.sites import ConnectionCheck
 from pressroom_content.records import Website
@@ -92,7 +92,7 @@ class Controls:
         now = datetime.now(UTC)
         if control.proven and control.proven_at and now - control.proven_at < FRESH and not look:
             return control
-        if not place_of(website.url) and website.url:
+        if not url_key(website.url) and website.url:
             return control
         method, certain = await self._find_proof(website)
         if method:
@@ -137,7 +137,7 @@ class Controls:
     async def note(self, website_id: str, url: str, method: ControlMethod) -> None:
         """Store a proof, unless the website's URL has changed meanwhile."""
         statement = update(WebsiteRow).where(WebsiteRow.id == website_id, WebsiteRow.url == url)
-        values = {"control_place": place_of(url), "control_method": method, "control_at": datetime.now(UTC)}
+        values = {"control_place": url_key(url), "control_method": method, "control_at": datetime.now(UTC)}
         if not values["control_place"]:
             return
         async with self._database.writing() as session:

@@ -198,7 +198,7 @@ class Domains:
             key: str | None = await session.scalar(query)
             return key
 
-    async def place_of(self, url: str) -> tuple[str, str] | None:
+    async def site_path_of(self, url: str) -> tuple[str, str] | None:
         """Return the key of the built-in site that serves a URL, and the path inside it; `None` for any other URL.
 
         The path is decoded, and without query and fragment.

@@ -12,7 +12,7 @@ from sqlalchemy import case, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom_content.contract import ConnectionReport, SiteRejected
-from pressroom_content.contract.control import is_on_this_server, place_of
+from pressroom_content.contract.control import is_on_this_server, url_key
 from pressroom_content.tables import WebsiteRow
 from pressroom_content.websites import settings as site_settings
 
@@ -23,16 +23,16 @@ _INHERITED: Final = ("timezone", "language")
 
 def confirms_url(url: str, site_url: str) -> bool:
     """Return whether the URL that a platform reports equals the one that was entered, if there is one."""
-    place = place_of(site_url)
-    return bool(place) and (not url or place == place_of(url))
+    key = url_key(site_url)
+    return bool(key) and (not url or key == url_key(url))
 
 
 def store_proof(row: WebsiteRow, site_url: str, now: datetime, *, base_url: str, certain: bool) -> None:
     """Store on a row what a live check proves about control. `certain`: the platform was queried and responded."""
-    if row.control_place and row.url and row.control_place != place_of(row.url):
+    if row.control_place and row.url and row.control_place != url_key(row.url):
         row.control_place, row.control_method, row.control_at = "", "", None
     if confirms_url(row.url, site_url) and not is_on_this_server(site_url, base_url):
-        row.control_place, row.control_method, row.control_at = place_of(site_url), "platform", now
+        row.control_place, row.control_method, row.control_at = url_key(site_url), "platform", now
     elif certain and row.control_method == "platform":
         row.control_place, row.control_method, row.control_at = "", "", None
 

@@ -98,7 +98,7 @@ def _followed(redirect: RemoteRedirect, targets: Mapping[str, str], site_url: st
 
 async def _status(plugin: PluginContext, url: str) -> tuple[int | None, str]:
     try:
-        if await Domains(plugin).place_of(url) is not None:
+        if await Domains(plugin).site_path_of(url) is not None:
             status = (await fetched(plugin, url)).status
         else:
             response = await plugin.services.fetcher.request("HEAD", url, max_bytes=100_000, seconds=10, redirects=5)

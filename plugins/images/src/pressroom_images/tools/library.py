@@ -134,7 +134,7 @@ async def list_media(params: ListImagesParams, call: Call) -> ToolResult:
         query=params.query or "",
         content_id=params.content_id or "",
         limit=params.limit + 1,
-        before=_place(params.cursor) if params.cursor else None,
+        before=_position(params.cursor) if params.cursor else None,
     )
     if params.content_id and not images:
         await articles_of(call).get(call.caller.subject, params.content_id)  # an unknown one is an error
@@ -227,7 +227,7 @@ def _cursor(media: Media) -> str:
     return base64.urlsafe_b64encode(f"{media.created_at.timestamp():.6f} {media.id}".encode()).decode().rstrip("=")
 
 
-def _place(cursor: str) -> tuple[datetime, str]:
+def _position(cursor: str) -> tuple[datetime, str]:
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
         moment, _, media_id = text.partition(" ")

@@ -106,7 +106,7 @@ class Point:
     final: bool = True
 
 
-def places(count: int) -> Sequence[float]:
+def x_positions(count: int) -> Sequence[float]:
     """Return evenly spaced x coordinates from edge to edge; a single value is centred."""
     return [WIDTH * number / (count - 1) for number in range(count)] if count > 1 else [WIDTH / 2] * count
 
@@ -115,7 +115,7 @@ def runs(values: Sequence[float | None], axis: Axis) -> Sequence[Sequence[Spot]]
     """Return the coordinates of values, split into runs at the gaps."""
     spots = [
         None if value is None else (x, HEIGHT * (1.0 - axis.height(value)))
-        for x, value in zip(places(len(values)), values, strict=True)
+        for x, value in zip(x_positions(len(values)), values, strict=True)
     ]
     groups = (list(group) for _, group in groupby(spots, key=lambda spot: spot is not None))
     return [run for group in groups if (run := [spot for spot in group if spot is not None])]
@@ -187,7 +187,7 @@ def _hovers(points: Sequence[Point], axis: Axis) -> Sequence[Markup]:
 
     The style sheet sets the height of the strips once, because there are many of them.
     """
-    xs = places(len(points))
+    xs = x_positions(len(points))
     half = WIDTH / (len(points) - 1) / 2 if len(points) > 1 else WIDTH / 2
     hovers = []
     for x, point in zip(xs, points, strict=True):

@@ -32,8 +32,8 @@ __all__ = [
     "count",
     "line",
     "percent",
-    "place",
     "position_of",
+    "position_text",
     "searched",
     "spoken",
     "table",
@@ -86,11 +86,11 @@ def line(figures: Figures, name: str = "") -> str:
     """Format figures as a line of text."""
     text = f"{figures.clicks} clicks, {figures.impressions} impressions"
     if figures.impressions:
-        text += f", CTR {percent(figures.ctr)}, position {place(position_of(figures))}"
+        text += f", CTR {percent(figures.ctr)}, position {position_text(position_of(figures))}"
     return f"{name}: {text}" if name else text
 
 
-def place(position: float | None) -> str:
+def position_text(position: float | None) -> str:
     """Format a mean position; `unknown` for `None`."""
     return "unknown" if position is None else f"{position:.1f}"
 

@@ -22,7 +22,7 @@ from pressroom_search_performance.tools.common import (
     SiteFigures,
     count,
     line,
-    place,
+    position_text,
     searched,
 )
 from pressroom_search_performance.tools.traffic import visits_of_pages
@@ -155,18 +155,19 @@ def _text(title: str, totals: Figures | None, result: ContentResult, days: int) 
     elif not result.traffic_unknown:
         lines.append("Visits are unknown: no connected analytics service has them.")
     lines += [f"Visits are not known of {note}" for note in result.traffic_unknown]
-    lines += [f"{row.query}: {row.clicks} clicks, position {place(row.position)}" for row in result.queries]
+    lines += [f"{row.query}: {row.clicks} clicks, position {position_text(row.position)}" for row in result.queries]
     lines += [f"{event.at} {event.what}" for event in result.events]
     return "\n".join(lines)
 
 
 def _page_line(page: SearchOfPage) -> str:
     text = f"{page.url}, {page.start_date} to {page.end_date}: {page.now.clicks} clicks, {page.now.impressions} "
-    text += f"impressions, position {place(page.now.position)}"
+    text += f"impressions, position {position_text(page.now.position)}"
     if page.before is None:
         return f"{text}; the days before are not known"
     before = page.before
-    return f"{text}; before {before.clicks} clicks, {before.impressions} impressions, position {place(before.position)}"
+    position = position_text(before.position)
+    return f"{text}; before {before.clicks} clicks, {before.impressions} impressions, position {position}"
 
 
 def _url_variants(url: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from pressroom_search_performance.analysis import ideas, opportunities
 from pressroom_search_performance.analysis.ideas import FollowedKeyword, FollowedKeywords
 from pressroom_search_performance.figures.queries import Question
 from pressroom_search_performance.host import plugin_of, website_of
-from pressroom_search_performance.tools.common import NotConnected, WebsiteId, place, position_of, searched
+from pressroom_search_performance.tools.common import NotConnected, WebsiteId, position_of, position_text, searched
 
 _DAYS: Final = 90
 
@@ -213,8 +213,8 @@ async def list_tracked_keywords(params: TrackedParams, call: Call) -> ToolResult
         change = f" ({row.change:+.1f})" if row.change is not None else ""
         page_text = f", {row.page}" if row.page else ""
         lines.append(
-            f"{row.phrase}: position {place(row.position)}{change}, {row.clicks} clicks, {row.impressions} impressions"
-            + page_text
+            f"{row.phrase}: position {position_text(row.position)}{change}, {row.clicks} clicks, "
+            f"{row.impressions} impressions{page_text}"
         )
     return ToolResult("\n".join(lines), TrackedResult(rows=rows, note=None))
 

@@ -19,7 +19,7 @@ from pressroom_search_performance.tools.common import (
     count,
     line,
     percent,
-    place,
+    position_text,
     searched,
 )
 
@@ -156,7 +156,7 @@ async def _quick_wins(params: OpportunitiesParams, site: SiteFigures, period: Pe
         for row in rows
     ]
     lines = [
-        f"{item.query}: position {place(item.position)}, {item.impressions} impressions, "
+        f"{item.query}: position {position_text(item.position)}, {item.impressions} impressions, "
         f"CTR {percent(row.figures.ctr)} (usual {percent(expected_ctr(row.figures.position))}), "
         f"up to {item.potential_clicks} more clicks: {item.page}"
         for item, row in zip(items, rows, strict=True)
@@ -198,7 +198,7 @@ async def _declining(params: OpportunitiesParams, site: SiteFigures, now: Period
 
 
 def _moved(before: Count, now: Count) -> str:
-    return f"position {place(before.position)} to {place(now.position)}"
+    return f"position {position_text(before.position)} to {position_text(now.position)}"
 
 
 def _declining_page(decline: opportunities.Decline) -> DecliningPage:

@@ -37,8 +37,8 @@ from pressroom_search_performance.tools.common import (
     count,
     line,
     percent,
-    place,
     position_of,
+    position_text,
     searched,
     spoken,
     table,
@@ -250,7 +250,7 @@ def _text(
         lines.append(
             f"{comparison.start_date} to {comparison.end_date}: {comparison.totals.clicks} clicks ({change}), "
             f"CTR {percent(before.ctr) if before.impressions else 'unknown'}, "
-            f"position {place(comparison.totals.position)}"
+            f"position {position_text(comparison.totals.position)}"
         )
     lines += [table([(row.keys, row.figures) for row in rows])] if rows else []
     freshness = result.freshness

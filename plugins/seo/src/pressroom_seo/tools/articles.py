@@ -12,7 +12,7 @@ from pressroom_content.contract import Article as StoredArticle
 from pressroom_content.contract import content_services, slug_of
 from pydantic import Field
 
-from pressroom_seo.tools.article_answer import (
+from pressroom_seo.tools.article_report import (
     ActionRow,
     GroupRow,
     Part,

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, Field
 
-from pressroom_seo.tools.article_answer import begin_link_job
+from pressroom_seo.tools.article_report import begin_link_job
 from pressroom_seo.tools.common import LinkOut, WebsiteId, article_lines, articles_at, context, short
 from pressroom_seo.tools.pages import LlmsPart, llms_lines, llms_part
 

@@ -197,7 +197,7 @@ def _text_of(layout: LayoutContext, box: Box) -> InlineText:
                 total += more
                 paragraph.until[index] += total
         memory.paragraph = paragraph
-        memory.places = opportunities(paragraph)
+        memory.break_positions = opportunities(paragraph)
     return memory.paragraph
 
 
@@ -206,7 +206,7 @@ def paragraph_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
     paragraph = _text_of(layout, box)
     minimum = maximum = 0.0
     start = forced = 0
-    for position in layout.memory(box).places:
+    for position in layout.memory(box).break_positions:
         end = visible_end(paragraph, start, position)
         word = paragraph.width(start, end)
         if start < end and paragraph.runs and _cuts_anywhere(paragraph, start):
@@ -277,7 +277,7 @@ class _Lines:
         paragraph = _text_of(self._layout, self._box)
         indent = known(style.text_indent, width) or 0.0
         lines = (balanced if style.text_wrap == "balance" else broken)(
-            paragraph, self._layout.memory(self._box).places, width, indent
+            paragraph, self._layout.memory(self._box).break_positions, width, indent
         )
         clamped = bool(style.line_clamp) and len(lines) > style.line_clamp
         if clamped:

@@ -109,7 +109,7 @@ class BoxMemory:
     fragments: dict[Space, Fragment] = field(default_factory=dict)
     widths: tuple[float, float] | None = None
     paragraph: InlineText | None = None
-    places: list[int] = field(default_factory=list)
+    break_positions: list[int] = field(default_factory=list)
     lines: dict[tuple[float, Edges, float | None], tuple[float, Fragment]] = field(default_factory=dict)
 
 
