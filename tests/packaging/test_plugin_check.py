@@ -291,7 +291,7 @@ def test_a_type_check_that_hangs_times_out(tmp_path: Path) -> None:
     (tmp_path / "endless.py").write_text("import threading\nthreading.Event().wait(600)\n")
     with (package / "pyproject.toml").open("a") as file:
         file.write('\n[tool.mypy]\nstrict = true\nplugins = ["endless.py"]\n')
-    (finding,) = stages(check(package, "--json", "--timeout", "5"))["types"]["findings"]
+    (finding,) = stages(check(package, "--json", "--timeout", "40"))["types"]["findings"]
     assert finding["promise"] == "mypy can check its types"
     assert "--timeout" in finding["seen"]
 

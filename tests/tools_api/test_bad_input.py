@@ -190,5 +190,5 @@ def test_a_body_of_ten_megabytes(api: httpx.Client) -> None:
     refused(response, 413, "payload_too_large", "262144")
 
 
-def test_the_server_still_works_afterwards(api: httpx.Client) -> None:
+def test_a_valid_call_is_accepted_afterwards(api: httpx.Client) -> None:
     assert api.post(QR, json={"text": "still here"}).status_code == 200

@@ -159,7 +159,7 @@ class Params2(Params):
     ),
     _generator(
         "example_is_no_json",
-        "generator whisper: the example 'Bytes' is not JSON",
+        ("generator whisper: data takes no text, and JSON has no bytes", "the example 'Bytes' is not JSON"),
         """
 class Params2(Params):
     data: bytes = Field(description="Some bytes.")
