@@ -9,7 +9,7 @@ from pressroom.sdk import InvalidInput
 from pressroom_content.publishing.losses import MAX_LISTED, losses, read_losses
 from pressroom_content.publishing.structure_reading import structure_of
 from pressroom_content.rendering.sanitising import render
-from support.fidelity import BODY
+from support.fidelity_constructs import BODY
 
 URL = "https://blog.example/tea"
 
