@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from support.faulty_host import waited
 from support.forked_command import ForkedCommand
 from support.plugin_source import SOUND, install_plugin
 from support.server import announced, command_environment
@@ -102,15 +102,6 @@ class Process:
     def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
         return self.process.wait(30)
-
-
-def waited(probe: Callable[[], Any]) -> Any:
-    """Poll the function until it returns something truthy, and return that."""
-    end = time.monotonic() + 30
-    while not (result := probe()):
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
-    return result
 
 
 @contextmanager
