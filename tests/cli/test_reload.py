@@ -7,12 +7,12 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pressroom.cli.watched_sources import changed, source_paths, state_of, syntax_errors
+from support.polling import wait_until
 from support.reloading import CONFIG, PLUGIN, SECONDS, Reloading, page_text, reloading_command
 
 END_AT_A_CALL = """
@@ -66,10 +66,7 @@ def session(leader: int) -> list[str]:
 
 def wait_until_all_are_gone(reloading: Reloading) -> None:
     """Wait until no process of the command runs: those that servers started end shortly after them."""
-    end = time.monotonic() + SECONDS
-    while running := session(reloading.process.pid):
-        assert time.monotonic() < end, running
-        time.sleep(0.05)
+    wait_until(lambda: not session(reloading.process.pid), seconds=SECONDS)
 
 
 def test_changes_to_a_plugin_and_the_configuration_are_served_despite_errors(reloading: Reloading) -> None:

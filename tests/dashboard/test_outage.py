@@ -12,9 +12,9 @@ import pytest
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.databases import postgresql_url, through
-from support.job_queues import eventually
 from support.migrations import migrate
 from support.people import PASSWORD, BrowserWithoutScreen, Page, add_person
+from support.polling import eventually
 from support.proxy import proxy_to
 
 

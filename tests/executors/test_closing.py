@@ -9,7 +9,8 @@ from pressroom.errors import Overloaded
 from pressroom.pipeline.executors.executors import Executors
 from pressroom.sdk import ExecutorName
 from support import executor_tools
-from support.executor_tools import ended, until, work
+from support.executor_tools import ended, work
+from support.polling import until
 
 BLOCKING: list[ExecutorName] = ["process", "thread"]
 

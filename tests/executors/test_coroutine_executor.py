@@ -7,7 +7,8 @@ from pressroom.errors import CallTimeout, InternalError, InvalidInput, Overloade
 from pressroom.pipeline.executors.executors import Executors
 from structlog.testing import capture_logs
 from support import executor_tools
-from support.executor_tools import assert_timeout_is_logged, until, work
+from support.executor_tools import assert_timeout_is_logged, work
+from support.polling import until
 
 
 async def test_the_result_of_a_coroutine_is_returned(executors: Executors) -> None:

@@ -17,7 +17,8 @@ from pressroom.pipeline.executors.process import ProcessExecutor, usable_cores
 from pressroom.sdk import Artifact
 from structlog.testing import capture_logs
 from support import executor_tools
-from support.executor_tools import Tool, assert_timeout_is_logged, ended, until, work
+from support.executor_tools import Tool, assert_timeout_is_logged, ended, work
+from support.polling import until
 
 
 async def workers(executors: Executors) -> set[int]:

@@ -16,7 +16,8 @@ import pytest
 import support.executor_server
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
-from support.executor_tools import ended, until
+from support.executor_tools import ended
+from support.polling import until
 from support.tool_hosts import tool_host
 
 SCRIPT = Path(support.executor_server.__file__)

@@ -12,7 +12,8 @@ from pressroom.pipeline.executors import daemon
 from pressroom.pipeline.executors.executors import Executors
 from structlog.testing import capture_logs
 from support import executor_tools
-from support.executor_tools import assert_timeout_is_logged, until, work
+from support.executor_tools import assert_timeout_is_logged, work
+from support.polling import until
 
 
 async def test_a_tool_runs_beside_the_event_loop_and_its_result_is_returned(

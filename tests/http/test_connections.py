@@ -2,12 +2,12 @@
 
 import json
 import socket
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 from pressroom.testing import RunningHost
+from support.polling import wait_until
 
 QR = "/tools/qr-code-generator/api/generate"
 GATE = "/tools/gate/api/generate"
@@ -94,8 +94,7 @@ def test_a_result_is_stored_although_its_client_has_left(start: Start, tmp_path:
     text = json.dumps(body).encode()
     with connect(host) as connection:
         connection.sendall(head(GATE, f"Content-Length: {len(text)}") + text)
-        while not (tmp_path / "log").exists():
-            time.sleep(0.01)
+        wait_until((tmp_path / "log").exists)
     (tmp_path / "gate").touch()
 
     response = httpx.post(host.url + GATE, json=body, timeout=30)

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from pressroom.testing import RunningHost
+from support.polling import wait_until
 from support.server import serving
 
 QR = "/tools/qr-code-generator/api/generate"
@@ -264,9 +265,9 @@ def test_readiness_fails_once_shutdown_starts(tmp_path: Path) -> None:
         with socket.create_connection((str(url.host), url.port or 0), timeout=30) as connection:
             call = request("POST", "/tools/gate/api/generate", JSON, f"Content-Length: {len(body)}") + body
             connection.sendall(call.replace(b"Connection: close\r\n", b"") + request("GET", "/readyz"))
-            wait_for(log.exists)
+            wait_until(log.exists)
             server.process.terminate()
-            wait_for(lambda: "shutting down" in server.log)
+            wait_until(lambda: "shutting down" in server.log)
             gate.touch()
             with connection.makefile("rb") as received:
                 responses = received.read()
@@ -275,11 +276,6 @@ def test_readiness_fails_once_shutdown_starts(tmp_path: Path) -> None:
     assert b"HTTP/1.1 200 OK" in responses
     assert b"HTTP/1.1 503" in responses
     assert b"the server is shutting down" in responses
-
-
-def wait_for(happened: Callable[[], bool]) -> None:
-    while not happened():
-        pass
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from time import monotonic
 
 import httpx
 import pytest
@@ -13,6 +12,7 @@ from pressroom.testing import RunningHost
 from pressroom.testing.conformance import check_records
 from pressroom.testing.plugin import settings_for_test
 from support import third_party
+from support.polling import wait_until
 
 SECRET = "a secret that the proxy writes"
 
@@ -126,12 +126,6 @@ def test_a_forwarded_host_from_an_untrusted_peer_is_ignored(host: RunningHost) -
     assert ask(host, "/healthz", "blog.example.org", X_Forwarded_Host="unknown.example.org").text.startswith("GET blog")
 
 
-def until(happened: Callable[[], bool]) -> None:
-    deadline = monotonic() + 30
-    while not happened():
-        assert monotonic() < deadline, "it did not happen"
-
-
 def test_a_counted_change_takes_effect_with_the_next_request(host: RunningHost, plugin: str) -> None:
     module = sys.modules[f"{plugin}_module"]
     name = "counted.example.org"
@@ -147,13 +141,13 @@ def test_a_counted_change_takes_effect_with_the_next_request(host: RunningHost, 
 def test_a_change_is_detected_and_a_failure_keeps_the_known_hosts(host: RunningHost, plugin: str) -> None:
     module = sys.modules[f"{plugin}_module"]
     module.NAMES.append("new.example.org")
-    until(lambda: ask(host, "/x", "new.example.org").text == "GET new.example.org/x")
+    wait_until(lambda: ask(host, "/x", "new.example.org").text == "GET new.example.org/x")
     module.FAILS.append("asked for")
-    until(lambda: ask(host, "/x", "new.example.org").text == "GET new.example.org/x" and len(module.FAILS) > 1)
+    wait_until(lambda: ask(host, "/x", "new.example.org").text == "GET new.example.org/x" and len(module.FAILS) > 1)
     assert ask(host, "/x", "new.example.org").text == "GET new.example.org/x"
     module.FAILS.clear()
     module.NAMES.remove("new.example.org")
-    until(lambda: ask(host, "/x", "new.example.org").status_code == 404)
+    wait_until(lambda: ask(host, "/x", "new.example.org").status_code == 404)
 
 
 def test_an_invalid_virtual_host_is_reported_by_the_contract_check(host: RunningHost, plugin: str) -> None:

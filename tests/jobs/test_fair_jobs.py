@@ -16,7 +16,8 @@ from pressroom.sdk import Job, JobRun
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobRow
 from sqlalchemy import insert
-from support.job_queues import eventually, reached, running
+from support.job_queues import reached, running
+from support.polling import eventually
 
 MANY = 100_000
 

@@ -16,7 +16,8 @@ from pressroom.sdk import Job, JobRun, LeaseLost, LockTaken, Reschedule
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobLockRow, JobRow
 from sqlalchemy import func, select, update
-from support.job_queues import eventually, reached, running
+from support.job_queues import reached, running
+from support.polling import eventually
 
 NEVER_POLLS = JobsSettings.model_validate({"poll_interval": 3600})
 MANY = JobsSettings.model_validate({"poll_interval": 0.1, "concurrency": 16})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -17,8 +17,9 @@ from pressroom.sdk import BackendError
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobRow
 from sqlalchemy import select, update
-from support.job_queues import Worker, Workers, eventually, lines_of, reached
+from support.job_queues import Worker, Workers, lines_of, reached
 from support.job_worker import EVERY, LEASE, kinds
+from support.polling import until
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +37,6 @@ def storage_of(settings: Settings) -> dict[str, object]:
     return storage
 
 
-async def until(right: Callable[[], bool], *, seconds: float = 80) -> None:
-    async def read() -> bool:
-        return right()
-
-    await eventually(read, bool, seconds=seconds)
-
-
 def starts(folder: Path) -> list[list[str]]:
     return [words for words in lines_of(folder) if words[0] == "begin"]
 
@@ -53,7 +47,7 @@ async def test_four_processes_run_each_job_once(
     queue = JobQueue(database, kinds(tmp_path / "none"))
     ids = [await queue.enqueue("quick", {}) for _ in range(60)]
     with workers.running(4, storage_of(database_settings), tmp_path):
-        await until(lambda: len(list(tmp_path.glob("ready-*"))) == 4)
+        await until(lambda: len(list(tmp_path.glob("ready-*"))) == 4, seconds=80)
         ids += [await queue.enqueue("quick", {}) for _ in range(60)]
         for job_id in ids:
             await reached(queue, job_id, "succeeded", seconds=60)
@@ -66,7 +60,7 @@ async def test_four_processes_claim_each_period_once(
     workers: Workers, database_settings: Settings, database: SqlDatabase, tmp_path: Path
 ) -> None:
     with workers.running(4, storage_of(database_settings), tmp_path):
-        await until(lambda: len(lines_of(tmp_path)) >= 5)
+        await until(lambda: len(lines_of(tmp_path)) >= 5, seconds=80)
     ticks = [words for words in lines_of(tmp_path) if words[0] == "tick"]
     assert len({words[1] for words in ticks}) == len(ticks)
     # No period is skipped either: each begins when the one before ends.
@@ -86,12 +80,12 @@ async def test_the_job_of_a_killed_process_is_taken_over_after_its_lease(
 ) -> None:
     queue = JobQueue(database, kinds(tmp_path / "none"))
     with workers.running(3, storage_of(database_settings), tmp_path) as started:
-        await until(lambda: len(list(tmp_path.glob("ready-*"))) == 3)
+        await until(lambda: len(list(tmp_path.glob("ready-*"))) == 3, seconds=80)
         job_id = await queue.enqueue("slow", {})
-        await until(lambda: len(starts(tmp_path)) == 1)
+        await until(lambda: len(starts(tmp_path)) == 1, seconds=80)
         victim = next(process for process in started if str(process.pid) == starts(tmp_path)[0][2])
         victim.end()
-        await until(lambda: len(starts(tmp_path)) == 2)
+        await until(lambda: len(starts(tmp_path)) == 2, seconds=80)
         (tmp_path / "go").touch()
         status = await reached(queue, job_id, "succeeded")
     first, second = sorted(starts(tmp_path), key=lambda words: float(words[3]))
@@ -127,12 +121,12 @@ async def test_a_process_suspended_beyond_its_lease_does_not_finish_the_job(
 ) -> None:
     queue = JobQueue(database, kinds(tmp_path / "none"))
     with workers.running(2, storage_of(database_settings), tmp_path) as started:
-        await until(lambda: len(list(tmp_path.glob("ready-*"))) == 2)
+        await until(lambda: len(list(tmp_path.glob("ready-*"))) == 2, seconds=80)
         job_id = await queue.enqueue("slow", {})
-        await until(lambda: len(starts(tmp_path)) == 1)
+        await until(lambda: len(starts(tmp_path)) == 1, seconds=80)
         sleeper = next(process for process in started if str(process.pid) == starts(tmp_path)[0][2])
         await stop_outside_of_transactions(sleeper, database, job_id)
-        await until(lambda: len(starts(tmp_path)) == 2)
+        await until(lambda: len(starts(tmp_path)) == 2, seconds=80)
         sleeper.send_signal(signal.SIGCONT)
         (tmp_path / "go").touch()
         status = await reached(queue, job_id, "succeeded")

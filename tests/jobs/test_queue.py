@@ -19,7 +19,8 @@ from pressroom.sdk import Job, JobRun, Pause, Reschedule
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import JobRow
 from sqlalchemy import func, select, update
-from support.job_queues import QUICK, eventually, reached, running
+from support.job_queues import QUICK, reached, running
+from support.polling import eventually
 
 NEVER: Final = datetime.max.replace(tzinfo=timezone(timedelta(hours=-5)))
 """A moment that has no date in UTC."""

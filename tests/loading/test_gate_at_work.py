@@ -9,8 +9,9 @@ import httpx
 import pytest
 from pressroom.cli.diagnosis import diagnose
 from pressroom.http.access_form import publishing_targets
-from support.faulty_host import RAISED, WORDS, Faulty, call_generator, call_over_mcp, faulty_host, run_job, waited
+from support.faulty_host import RAISED, WORDS, Faulty, call_generator, call_over_mcp, faulty_host, run_job
 from support.faulty_plugin import FAULTS
+from support.polling import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -82,11 +83,11 @@ def _hosts(faulty: Faulty, name: str) -> None:
         response = httpx.get(f"{faulty.host.url}/?fault=none", headers={"Host": "own.example.org"}, timeout=30)
         return response.status_code, response.text
 
-    waited(lambda: page() == (200, "page"))
+    wait_until(lambda: page() == (200, "page"))
     before = faulty.failures("virtual hosts")
     faulty.fails("hosts", name)
     assert page() == (200, "page")
-    waited(lambda: faulty.failures("virtual hosts") > before)
+    wait_until(lambda: faulty.failures("virtual hosts") > before)
 
 
 def _prepare(faulty: Faulty, name: str) -> None:

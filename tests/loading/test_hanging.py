@@ -13,9 +13,9 @@ from typing import Any
 
 import httpx
 import pytest
-from support.faulty_host import waited
 from support.forked_command import ForkedCommand
 from support.plugin_source import SOUND, install_plugin
+from support.polling import wait_until
 from support.server import announced, command_environment
 
 LIFESPAN = """
@@ -90,11 +90,11 @@ class Process:
             lines = (line for line in self.log() if line["event"].startswith(event))
             return next((line for line in lines if all(name in line for name in fields)), None)
 
-        entry: dict[str, Any] = waited(look)
+        entry: dict[str, Any] = wait_until(look)
         return entry
 
     def entered(self) -> None:
-        waited((self.folder / "entered").exists)
+        wait_until((self.folder / "entered").exists)
 
     def started(self) -> dict[str, Any]:
         return announced(self.process, self.folder / "log")

@@ -7,14 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import asyncpg
 import pytest
 from support.coverage import FLOOR
 from support.needs import PROGRAMS
+from support.polling import wait_until
 from support.run import POSTGRESQL, RUN_ID
 
 TESTS = Path(__file__).parents[1]
@@ -161,8 +160,8 @@ def test_a_stopped_run_leaves_no_process_and_no_database(tmp_path: Path, number:
     finally:
         running.kill()
         running.communicate()
-    wait_until(lambda: not Path("/proc", process, "environ").exists())
-    wait_until(lambda: database not in databases())
+    wait_until(lambda: not Path("/proc", process, "environ").exists(), seconds=60)
+    wait_until(lambda: database not in databases(), seconds=60)
 
 
 def test_concurrent_runs_never_get_the_same_port() -> None:
@@ -197,10 +196,3 @@ def databases() -> list[str]:
             await connection.close()
 
     return asyncio.run(ask())
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)

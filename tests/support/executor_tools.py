@@ -85,13 +85,6 @@ def assert_timeout_is_logged(logs: Sequence[Mapping[str, Any]], executor: str, s
     assert line["tool"]
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Wait until a condition holds; the test fails after 30 seconds."""
-    async with asyncio.timeout(30):
-        while not condition():  # noqa: ASYNC110  # it looks at files and processes, which set no event
-            await asyncio.sleep(0.005)
-
-
 def ended(pid: int) -> bool:
     """Return whether a process is gone or is a zombie."""
     try:

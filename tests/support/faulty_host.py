@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +18,7 @@ from pressroom.testing.plugin import settings_for_test
 from support.faulty_plugin import SOURCE
 from support.installing import on_path
 from support.plugin_source import SOUND, install_plugin
+from support.polling import wait_until
 
 RAISED: Final = ("panic", "exit", "interrupt", "cancel", "error")
 WORDS: Final = {
@@ -32,15 +32,6 @@ WORDS: Final = {
     "hang": "did not end within",
     "stubborn": "did not end within",
 }
-
-
-def waited(probe: Callable[[], Any]) -> Any:
-    """Poll the function until it returns something truthy, and return that."""
-    end = time.monotonic() + 30
-    while not (result := probe()):
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
-    return result
 
 
 class Faulty:
@@ -117,5 +108,5 @@ def call_generator(faulty: Faulty, name: str) -> None:
 def run_job(faulty: Faulty, name: str) -> None:
     jobs = faulty.host.host.jobs
     job = faulty.host.run(jobs.enqueue("own", {"fault": name}))
-
-    assert waited(lambda: (status := faulty.host.run(jobs.status(job))).finished_at and status).state == "failed"
+    wait_until(lambda: faulty.host.run(jobs.status(job)).finished_at is not None)
+    assert faulty.host.run(jobs.status(job)).state == "failed"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import select
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +17,8 @@ from pressroom.config.models import JobsSettings
 from pressroom.jobs.queue import JobQueue
 from pressroom.sdk import Job, JobState, JobStatus
 from pressroom.storage.database import SqlDatabase
+
+from support.polling import eventually
 
 T = TypeVar("T")
 
@@ -42,14 +43,6 @@ async def running(
 async def reached(queue: JobQueue, job_id: str, *states: JobState, seconds: float = 60) -> JobStatus:
     """Wait until a job is in one of these states, and return its status."""
     return await eventually(lambda: queue.status(job_id), lambda status: status.state in states, seconds=seconds)
-
-
-async def eventually(read: Callable[[], Awaitable[T]], right: Callable[[T], bool], *, seconds: float = 60) -> T:
-    """Poll a value until `right` accepts it. Raises `TimeoutError` after `seconds`."""
-    async with asyncio.timeout(seconds):
-        while not right(value := await read()):  # noqa: ASYNC110 - it changes in a database
-            await asyncio.sleep(0.01)
-    return value
 
 
 class Worker:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from pressroom.testing import RunningHost
+from support.polling import wait_until
 from support.tool_hosts import tool_host
 
 GATE = "/tools/gate/api/generate"
@@ -24,13 +23,6 @@ OTHER = {"x-forwarded-for": "192.0.2.1"}
 
 def left(response: httpx.Response) -> int:
     return int(response.headers["ratelimit-remaining"])
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def gate(host: RunningHost, folder: Path, name: str, headers: dict[str, str]) -> httpx.Response:
@@ -82,12 +74,12 @@ def test_an_anonymous_caller_cannot_fill_the_queue_of_the_workers(tmp_path: Path
     config: dict[str, Any] = {"server": {"trusted_proxies": 1}, "executors": {"processes": 1, "process_queue": 3}}
     with tool_host(tmp_path, **config) as host, ThreadPoolExecutor(8) as pool:
         first = pool.submit(gate, host, tmp_path, "one", ATTACKER)
-        until((tmp_path / "one").exists)
+        wait_until((tmp_path / "one").exists)
         waiting = pool.submit(gate, host, tmp_path, "two", ATTACKER)
-        until(lambda: host.host.services.executors.queue_length("process") == 1)
+        wait_until(lambda: host.host.services.executors.queue_length("process") == 1)
         refused = gate(host, tmp_path, "three", ATTACKER)
         other = pool.submit(gate, host, tmp_path, "other", OTHER)
-        until(lambda: host.host.services.executors.queue_length("process") == 2)
+        wait_until(lambda: host.host.services.executors.queue_length("process") == 2)
         (tmp_path / "gate").touch()
         responses = [call.result() for call in (first, waiting, other)]
         later = gate(host, tmp_path, "three", ATTACKER)
@@ -104,7 +96,7 @@ def test_an_anonymous_ipv6_network_is_one_caller(tmp_path: Path) -> None:
     config: dict[str, Any] = {"server": {"trusted_proxies": 1}, "limits": {"anonymous_concurrency": 1}}
     with tool_host(tmp_path, **config) as host, ThreadPoolExecutor(2) as pool:
         first = pool.submit(gate, host, tmp_path, "one", {"x-forwarded-for": "2001:db8:1:2::1"})
-        until((tmp_path / "one").exists)
+        wait_until((tmp_path / "one").exists)
         second = gate(host, tmp_path, "two", {"x-forwarded-for": "2001:db8:1:2:ffff::9"})
         (tmp_path / "gate").touch()
         assert first.result().status_code == 200
@@ -118,18 +110,18 @@ def test_hanging_up_does_not_free_a_slot(tmp_path: Path, cache_seconds: int) -> 
         body = {"gate": str(tmp_path / "gate"), "log": str(tmp_path / "one")}
         with pytest.raises(httpx.ReadTimeout):
             httpx.post(host.url + GATE, json=body, timeout=httpx.Timeout(20, read=1))
-        until((tmp_path / "one").exists)
+        wait_until((tmp_path / "one").exists)
         refused = gate(host, tmp_path, "two", {})
         (tmp_path / "gate").touch()
-        until(lambda: host.host.services.executors.running("process") == 0)
-        until(lambda: gate(host, tmp_path, "two", {}).status_code == 200)
+        wait_until(lambda: host.host.services.executors.running("process") == 0)
+        wait_until(lambda: gate(host, tmp_path, "two", {}).status_code == 200)
     assert refused.status_code == 503
 
 
 def test_identical_calls_of_a_client_count_as_one_run(tmp_path: Path) -> None:
     with tool_host(tmp_path) as host, ThreadPoolExecutor(8) as pool:
         calls: list[Future[httpx.Response]] = [pool.submit(gate, host, tmp_path, "one", {}) for _ in range(8)]
-        until((tmp_path / "one").exists)
+        wait_until((tmp_path / "one").exists)
         (tmp_path / "gate").touch()
         assert {call.result().status_code for call in calls} == {200}
 
@@ -141,7 +133,7 @@ def test_cached_results_are_served_during_runs(tmp_path: Path) -> None:
     ):
         assert httpx.post(host.url + TEXT, json={"text": "kept"}, timeout=30).status_code == 200
         first = pool.submit(gate, host, tmp_path, "one", {})
-        until((tmp_path / "one").exists)
+        wait_until((tmp_path / "one").exists)
         assert httpx.post(host.url + TEXT, json={"text": "kept"}, timeout=30).json()["data"]["cached"] is True
         (tmp_path / "gate").touch()
         assert first.result().status_code == 200

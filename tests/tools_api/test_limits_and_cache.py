@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from pressroom.testing import RunningHost
+from support.polling import wait_until
 from support.tool_client import client_of
 
 TEXT = "/tools/text-file/api/generate"
@@ -145,13 +146,6 @@ def test_a_burst_is_counted_exactly(start: Start) -> None:
     assert statuses.count(429) == 50
 
 
-def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 20
-    while not path.exists():
-        assert time.monotonic() < deadline, f"{path} did not appear"
-        time.sleep(0.01)
-
-
 def test_concurrent_identical_requests_are_rendered_once(start: Start, tmp_path: Path) -> None:
     host = start()
     body = {"gate": str(tmp_path / "gate"), "log": str(tmp_path / "log")}
@@ -164,7 +158,7 @@ def test_concurrent_identical_requests_are_rendered_once(start: Start, tmp_path:
 
     with ThreadPoolExecutor(20) as pool:
         calls = [pool.submit(call, number) for number in range(20)]
-        wait_for(tmp_path / "log")
+        wait_until((tmp_path / "log").exists)
         (tmp_path / "gate").touch()
         cached = [call.result()["cached"] for call in calls]
 
@@ -180,7 +174,7 @@ def test_a_client_that_disconnects_does_not_affect_the_others(start: Start, tmp_
         with pytest.raises(httpx.ReadTimeout):
             httpx.post(host.url + GATE, json=body, timeout=httpx.Timeout(20, read=1))
         other = pool.submit(httpx.post, host.url + GATE, json=body, timeout=30)
-        wait_for(tmp_path / "log")
+        wait_until((tmp_path / "log").exists)
         (tmp_path / "gate").touch()
         response = other.result()
 

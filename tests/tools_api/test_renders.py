@@ -4,7 +4,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from pressroom.testing import RunningHost
+from support.polling import wait_until
 from support.server import command_environment, serving
 
 UNRULY = "/tools/unruly/api/generate"
@@ -58,13 +58,10 @@ def test_a_full_queue_is_refused_at_once(start: Start, tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         first = pool.submit(call, 0)
-        while not log.exists():
-            time.sleep(0.01)
+        wait_until(log.exists)
         calls = [pool.submit(call, number) for number in range(1, 7)]
-        refused: list[httpx.Response] = []
-        while len(refused) < 5:
-            refused = [done.result() for done in calls if done.done()]
-            time.sleep(0.01)
+        wait_until(lambda: sum(call.done() for call in calls) == 5)
+        refused = [call.result() for call in calls if call.done()]
         gate.touch()
         responses = [call.result() for call in calls]
 
@@ -80,8 +77,7 @@ def test_on_sigterm_running_requests_finish_and_new_ones_are_refused(tmp_path: P
     gate, log = tmp_path / "gate", tmp_path / "log"
     with serving(tmp_path / "server") as server, ThreadPoolExecutor(1) as pool:
         call = pool.submit(httpx.post, server.url + GATE, json={"gate": str(gate), "log": str(log)}, timeout=30)
-        while not log.exists():
-            time.sleep(0.01)
+        wait_until(log.exists)
         server.process.send_signal(signal.SIGTERM)
         host, port = "127.0.0.1", int(server.url.rpartition(":")[2])
         while True:  # until the port is closed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from support.content_client import client_of
 from support.ghost import Ghost
 from support.holding_proxy import HoldingProxy, holding
 from support.killed_server import uploaded_image
+from support.polling import wait_until
 from support.troubled_sites import Reply, troubled
 
 from .test_site import a_post
@@ -80,8 +80,7 @@ def test_publishing_and_updating_need_few_requests(blog: Ghost, proxy: HoldingPr
 def wait_for_another_second(blog: Ghost) -> None:
     """Wait until Ghost's clock is in another second, so that Ghost notices any further change."""
     begin = httpx.get(f"{blog.url}{API}/site/").headers["Date"]
-    while httpx.get(f"{blog.url}{API}/site/").headers["Date"] == begin:
-        time.sleep(0.05)
+    wait_until(lambda: httpx.get(f"{blog.url}{API}/site/").headers["Date"] != begin)
 
 
 @pytest.mark.parametrize("status", [429, 503])

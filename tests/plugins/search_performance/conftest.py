@@ -24,8 +24,8 @@ from pressroom_search_performance.figures.fetching import SWEEP
 from sqlalchemy import select
 from support import databases
 from support.fetching_figures import fetch_slice
-from support.job_queues import eventually
 from support.migrations import migrate
+from support.polling import eventually
 from support.standin_google import EMAIL, LAG, Google, key_file, serving, today
 from support.standin_google_accounts import AUTHORIZE, CLIENT_ID, CLIENT_SECRET, REVOKE
 from support.tool_client import ToolClient, client_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections import Counter
 from collections.abc import Awaitable, Mapping, Sequence
 from datetime import timedelta
@@ -24,6 +23,7 @@ from pressroom_search_performance.figures.store import ConnectionGone, begin_rou
 from pressroom_search_performance.sources import google as google_source
 from sqlalchemy import update
 from support.fetching_figures import fetch_slice
+from support.polling import wait_until
 from support.standin_google import Google, key_file, today
 
 from .conftest import HISTORY, Site, day, new_site
@@ -216,10 +216,12 @@ def test_the_sweep_finds_what_is_due_and_the_job_does_it(site: Site) -> None:
     site.google.add(day(), "compost", site.page(), 10, 100, 2.0)
     site.connect()
     assert site.client.host.run(fetch_due(site.plugin)) >= 1
-    deadline = time.monotonic() + 30
-    while site.state().fetched_at is None or site.state().due_at <= site.state().fetched_at:  # type: ignore[operator]
-        assert time.monotonic() < deadline, site.state()
-        time.sleep(0.05)
+
+    def waits_again() -> bool:
+        state = site.state()
+        return state.fetched_at is not None and state.due_at is not None and state.due_at > state.fetched_at
+
+    wait_until(waits_again)
     assert site.data("get_search_performance")["totals"]["clicks"] == 10
 
 

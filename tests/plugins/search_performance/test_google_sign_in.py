@@ -23,8 +23,8 @@ from pressroom_search_performance.sources import google as google_source
 from pressroom_search_performance.tables import GoogleSignInRow, SourceConnectionRow
 from sqlalchemy import select, update
 from support.google_sign_in import CALLBACK, SigningIn, panel
-from support.job_queues import eventually
 from support.people import BrowserWithoutScreen
+from support.polling import eventually
 from support.standin_google import Google
 from support.standin_google_accounts import CLIENT_ID, CLIENT_SECRET, SCOPE
 

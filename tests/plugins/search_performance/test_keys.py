@@ -13,7 +13,7 @@ from pressroom_content.vault import Vault
 from pressroom_search_performance.connecting.store import SourceConnections
 from pressroom_search_performance.tables import SourceConnectionRow
 from sqlalchemy import select
-from support.job_queues import eventually
+from support.polling import eventually
 from support.publishing_world import ADA, services
 
 OLD, NEW = "old-" + "k" * 32, "new-" + "k" * 32

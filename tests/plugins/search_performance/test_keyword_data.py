@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +18,7 @@ from pressroom_search_performance.tables import KeywordDataRow
 from pydantic import ValidationError
 from sqlalchemy import select, update
 from support.installing import install, on_path
+from support.polling import wait_until
 from support.standin_google import Google
 from support.tool_client import ToolClient, client_of
 
@@ -118,10 +118,7 @@ def test_concurrent_requests_pay_once(
     apis.gate = threading.Event()
     with ThreadPoolExecutor(2) as threads:
         calls = [threads.submit(client.data, "get_keyword_data", phrases=["compost"]) for _ in range(2)]
-        deadline = time.monotonic() + 20
-        while full_host.host.services.executors.running("async") < 2:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: full_host.host.services.executors.running("async") >= 2)
         apis.gate.set()
         results = [call.result(30) for call in calls]
     assert sorted(result["cost"]["phrases_asked"] for result in results) == [0, 1]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
 from support.owner_edits import keeps_an_image_of_the_owner
+from support.polling import wait_until
 from support.standin_plugin import PNG
 from support.taking_over import TakeOver, taking_over
 from support.wordpress import WordPress
@@ -35,8 +35,8 @@ def test_a_featured_image_set_by_the_owner_is_kept(over: TakeOver, blog: WordPre
 
     def give(number: int) -> str:
         written = datetime.fromisoformat(str(post()["modified_gmt"])).replace(tzinfo=UTC)
-        while datetime.now(UTC) < written + timedelta(seconds=1):  # WordPress timestamps are in whole seconds
-            time.sleep(0.05)
+        # WordPress timestamps are in whole seconds.
+        wait_until(lambda: datetime.now(UTC) >= written + timedelta(seconds=1))
         name = f'attachment; filename="owners-{number}.png"'
         headers = {"Content-Disposition": name, "Content-Type": "image/png"}
         auth = ("admin", blog.passwords["admin"])

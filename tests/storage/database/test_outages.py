@@ -18,7 +18,8 @@ from pressroom.testing.running import settings_for_test
 from sqlalchemy import func, select, text
 from support.databases import locked, migrated, postgresql_url, through
 from support.disks import run_on_small_disk
-from support.job_queues import eventually, reached, running
+from support.job_queues import reached, running
+from support.polling import eventually
 from support.proxy import Proxy, proxy_to
 
 TIMEOUT = 1.5

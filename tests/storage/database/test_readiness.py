@@ -22,7 +22,7 @@ from pressroom.testing.running import settings_for_test
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import text
 from support.databases import database_config, postgresql_url, through
-from support.job_queues import eventually
+from support.polling import eventually
 from support.proxy import Proxy, proxy_to
 from support.tool_client import client_of
 

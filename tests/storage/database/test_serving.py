@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,9 @@ from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support.databases import database_config, postgresql_url, through
 from support.installing import on_path
-from support.job_queues import eventually
 from support.notes_plugin import notes_plugin
 from support.plugin_distributions import healthy
+from support.polling import eventually, wait_until
 from support.proxy import proxy_to
 
 
@@ -52,14 +51,6 @@ def add(client: httpx.Client, text: str) -> httpx.Response:
     return client.post("/tools/add-note/api/generate", json={"text": text, "response": "binary"})
 
 
-def wait_for(read: Callable[[], Any], expected: Any, *, seconds: float = 20) -> None:
-    """Poll until `read` returns the wanted value, for at most `seconds`."""
-    deadline = time.monotonic() + seconds
-    while (value := read()) != expected:
-        assert time.monotonic() < deadline, value
-        time.sleep(0.02)
-
-
 def test_a_plugins_rows_and_jobs_survive_a_restart(storage: dict[str, object], tmp_path: Path) -> None:
     notes = notes_plugin(tmp_path / "site")
     with on_path(notes.folder):
@@ -68,12 +59,12 @@ def test_a_plugins_rows_and_jobs_survive_a_restart(storage: dict[str, object], t
             asyncio.run(migrate(LoadedApp(config)))
         with RunningHost(config) as host, httpx.Client(base_url=host.url) as client:
             assert add(client, "first").status_code == 200
-            wait_for(lambda: client.get("/notes").json(), ["FIRST"])
+            wait_until(lambda: client.get("/notes").json() == ["FIRST"])
         with RunningHost(config) as host, httpx.Client(base_url=host.url) as client:
             assert client.get("/notes").json() == ["FIRST"]
             job = add(client, "second").text
-            wait_for(lambda: client.get("/notes").json(), ["FIRST", "SECOND"])
-            wait_for(lambda: host.run(host.host.jobs.status(job)).result, {"shouted": "second"})
+            wait_until(lambda: client.get("/notes").json() == ["FIRST", "SECOND"])
+            wait_until(lambda: host.run(host.host.jobs.status(job)).result == {"shouted": "second"})
 
 
 def test_a_failed_migration_disables_only_its_plugin(storage: dict[str, object], tmp_path: Path) -> None:

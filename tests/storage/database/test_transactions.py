@@ -20,7 +20,7 @@ from sqlalchemy import func, insert, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from support.databases import migrated, settings_with_database
-from support.job_queues import eventually
+from support.polling import eventually
 
 NOW = datetime(2026, 11, 21, 1, 2, 3, 4, UTC)
 

@@ -1,13 +1,13 @@
 """Hooks for observers, checks and commands: their effects, and containment of their failures."""
 
 import json
-import time
 from pathlib import Path
 
 import httpx
 import pytest
 import structlog
 from support.commands import run_forked
+from support.polling import wait_until
 from support.shared_hooks import SHOUT, Plugins, Start, command, shout
 
 
@@ -98,8 +98,7 @@ def test_an_abandoned_run_ends_at_the_operators_time_limit(start: Start, tmp_pat
     body = {"gate": str(tmp_path / "gate"), "log": str(tmp_path / "log")}
     with pytest.raises(httpx.ReadTimeout):
         httpx.post(f"{host.url}/tools/gate/api/generate", json=body, timeout=httpx.Timeout(5, read=1))
-    while not (tmp_path / "log").exists():
-        time.sleep(0.01)
+    wait_until((tmp_path / "log").exists)
     host.__exit__(None, None, None)
 
 

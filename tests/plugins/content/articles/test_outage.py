@@ -19,8 +19,8 @@ from pressroom_content.articles.fields import Draft
 from pressroom_content.articles.store import Articles
 from support.content_client import client_of, content_of
 from support.databases import postgresql_url, through
-from support.job_queues import eventually
 from support.migrations import migrate
+from support.polling import eventually
 from support.proxy import proxy_to
 
 
@@ -61,6 +61,7 @@ async def test_nothing_is_half_written_and_the_message_is_clear(url: str, tmp_pa
         async with running(settings_for_test(config, tmp_path)) as host:
             client = await asyncio.to_thread(client_of, host, "ada@example.com")
             article = await asyncio.to_thread(client.data, "create_content", title="Before", body="Text.")
+            await asyncio.to_thread(client.data, "list_content")  # credentials are cached for seconds
             await proxy.cut()
             text = await asyncio.to_thread(client.refusal, "create_content", title="Meanwhile", body="Text.")
             assert "try again" in text

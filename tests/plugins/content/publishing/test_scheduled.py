@@ -22,7 +22,7 @@ from pressroom_content.records import Publication
 from pressroom_content.tables import PublicationRow, WebsiteRow
 from pressroom_content.websites.store import Websites
 from support.job_processes import Forker
-from support.job_queues import eventually
+from support.polling import eventually
 from support.publishing_world import ADA, connect, write
 from support.standin_platform import StandInPlatform
 
