@@ -17,7 +17,7 @@ from pressroom.sdk import PluginConfig
 from pydantic import SecretStr, ValidationError
 
 SECRETS = {
-    "secret_key": "one-hunter2",
+    "secret_key": "one-of-the-hunter2",
     "server": {"forwarded_secret": "two-hunter2"},
     "storage": {
         "redis": "redis://u:three-hunter2@h",

@@ -33,6 +33,7 @@ from pressroom.config.values import (
     brand_key,
     database_url,
     redis_url,
+    signing_key,
     without_trailing_slash,
 )
 
@@ -346,7 +347,7 @@ class Settings(Section):
             "off. Whoever can write there can run code on the server."
         ),
     )
-    secret_key: SecretStr | None = Field(
+    secret_key: Annotated[SecretStr, AfterValidator(signing_key)] | None = Field(
         None,
         description=(
             "Signs file URLs and forms, and encrypts the keys that sign access tokens. By default, it is created once "

@@ -26,6 +26,9 @@ from pydantic_core import CoreSchema
 
 from pressroom.sdk.backends import Rate
 
+MIN_SECRET_BYTES: Final = 16
+"""Minimum length of `secret_key`."""
+
 
 class Section(BaseModel):
     """Base class of all configuration tables. Unknown keys are errors, and instances are frozen."""
@@ -243,6 +246,21 @@ def redis_url(value: SecretStr) -> SecretStr:
     if parts.scheme != "unix" and not re.fullmatch(r"/?\d*/?", parts.path, re.ASCII):
         # The client would use database 0, which may belong to another application.
         raise ValueError("must end with the number of a database, such as redis://127.0.0.1:6379/1")
+    return value
+
+
+def signing_key(value: SecretStr) -> SecretStr:
+    """Return the value unchanged.
+
+    Raises:
+        ValueError: It has fewer than 16 bytes.
+    """
+    size = len(value.get_secret_value().encode())
+    if size < MIN_SECRET_BYTES:
+        raise ValueError(
+            f"must have at least {MIN_SECRET_BYTES} bytes (got {size}); "
+            'make one with: python -c "import secrets; print(secrets.token_hex())"'
+        )
     return value
 
 

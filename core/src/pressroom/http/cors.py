@@ -44,7 +44,7 @@ class CorsPolicy:
 
 
 TOOLS_API: Final = CorsPolicy(
-    accepted="Accept, Authorization, Content-Type, If-None-Match, Range, X-Request-Id",
+    accepted="Accept, Authorization, Content-Type, If-None-Match, If-Range, Range, X-Request-Id",
     exposed=(
         "Accept-Ranges, Content-Disposition, Content-Range, ETag, Link, RateLimit-Limit, RateLimit-Remaining, "
         "RateLimit-Reset, Retry-After, WWW-Authenticate, X-Cache, X-Request-Id, X-Warnings"

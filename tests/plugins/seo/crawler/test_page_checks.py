@@ -274,6 +274,20 @@ def test_a_site_on_a_private_network_may_link_to_itself() -> None:
     assert "link_private" in found(link(GOOD))
 
 
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "10.0.0.1", "172.20.1.1", "192.168.1.1", "100.64.0.1", "[::1]", "[fd00::1]", "[fe80::1]:8000"]
+)
+def test_links_to_private_ip_addresses_are_found(host: str) -> None:
+    assert "link_private" in found(also(f'<a href="http://{host}/draft">A draft</a>')(GOOD))
+
+
+@pytest.mark.parametrize(
+    "host", ["8.8.8.8", "172.32.0.1", "[2606:4700::1111]", "localhost.example.org", "10.example.org"]
+)
+def test_links_to_public_hosts_are_not_private(host: str) -> None:
+    assert "link_private" not in found(also(f'<a href="http://{host}/page">A page</a>')(GOOD))
+
+
 def test_an_image_for_sharing_is_as_secure_as_its_page() -> None:
     plain = without("https://img.example.org/", "http://img.example.org/")
     assert "open_graph_image" not in found(all_of(at("http://www.example.org/bees"), plain)(GOOD))

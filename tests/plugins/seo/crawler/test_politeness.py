@@ -84,6 +84,18 @@ async def test_robots_rules_are_obeyed(world: World) -> None:
     assert crawled.pages["/private/a"].failure == "disallowed"
 
 
+@pytest.mark.parametrize("other", ["Crawl-delay: 1", "Noindex: /x", "Sitemap: https://example.org/sitemap.xml"])
+async def test_other_fields_do_not_end_the_list_of_user_agents(world: World, other: str) -> None:
+    pages: dict[str, Reply | Handler] = {
+        **good_site(),
+        "/robots.txt": plain(f"User-agent: Pressroom\n{other}\nUser-agent: other\nDisallow: /wood\n"),
+    }
+    async with world.site(pages) as site:
+        await crawl(world, site)
+    assert "/wood" not in site.seen
+    assert "/bees" in site.seen
+
+
 @pytest.mark.parametrize(
     ("status", "reads"),
     [("404 Not Found", True), ("403 Forbidden", True), ("503 Busy", False), ("429 Too Many Requests", False)],

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from pressroom.config.models import Settings
+from pressroom.config.values import MIN_SECRET_BYTES
 from pressroom.errors import BackendError, ConfigError
 from pressroom.sdk.call import EXTENSIONS
 from pressroom.storage.data_folder import make_private_folder
-
-MIN_SECRET_BYTES: Final = 16
 
 FILE_NAME: Final = "secret.key"
 _SECRET = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -86,18 +85,12 @@ def signing_secret(settings: Settings) -> bytes:
     """Return the configured `secret_key`, or the one stored in `[storage] path`.
 
     Raises:
-        ConfigError: the configured key is too short, or the stored one is damaged.
+        ConfigError: the stored key is damaged.
         BackendError: the stored one can be neither read nor created.
     """
     if settings.secret_key is None:
         return load_or_create_secret(settings.storage.path)
-    secret = settings.secret_key.get_secret_value().encode()
-    if len(secret) < MIN_SECRET_BYTES:
-        raise ConfigError(
-            f"secret_key: must have at least {MIN_SECRET_BYTES} bytes (got {len(secret)})",
-            hint='Make one with: python -c "import secrets; print(secrets.token_hex())".',
-        )
-    return secret
+    return settings.secret_key.get_secret_value().encode()
 
 
 def load_or_create_secret(folder: Path) -> bytes:

@@ -63,7 +63,8 @@ class RobotsRules:
                 if value and len(sitemaps) < _MAX_SITEMAPS:
                     sitemaps[value] = None
             elif name:
-                names = False
+                # Other fields do not end the list of user agents (RFC 9309, section 2.2.4).
+                names = names and not _is_rule(name)
                 for group in current.values():
                     group.add(name, value)
         agent_group = groups[agent.lower()]
@@ -111,7 +112,7 @@ class _Group:
             except ValueError:
                 return
             self.crawl_delay = seconds if math.isfinite(seconds) and seconds >= 0 else self.crawl_delay
-        elif value and (name == "allow" or name in _DISALLOW):
+        elif value and _is_rule(name):
             pattern, allows = _octets(value), name == "allow"
             self._rule(pattern, allows=allows)
             if allows and pattern.endswith(_INDEX):  # a folder is the same page as its index.html
@@ -119,6 +120,10 @@ class _Group:
 
     def _rule(self, pattern: str, *, allows: bool) -> None:
         self.rules[pattern] = self.rules.get(pattern, False) or allows
+
+
+def _is_rule(name: str) -> bool:
+    return name == "allow" or name in _DISALLOW
 
 
 def _field(line: str) -> tuple[str, str]:

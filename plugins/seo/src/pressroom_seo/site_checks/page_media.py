@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import Final
+from urllib.parse import urlsplit
 
 from pressroom_content.language import primary_subtag
 
 from pressroom_seo.crawler.records import PageRecord
 from pressroom_seo.document.model import PageFacts
 from pressroom_seo.site_checks.model import Evidence, PageCheck, when
-from pressroom_seo.urls import SiteScope, host_of, normalise
+from pressroom_seo.urls import SiteScope, normalise
 
 _GENERIC: Final[Mapping[str, frozenset[str]]] = {
     "": frozenset({"click here", "learn more", "more info", "read more", "this page"}),
@@ -29,7 +31,7 @@ A word can be vague in one language only: in German, *Start* is the home page.
 """
 
 _EVERY_GENERIC: Final = frozenset().union(*_GENERIC.values())
-_PRIVATE = re.compile(r"localhost|127\.\d+\.\d+\.\d+|10\.\d+\.\d+\.\d+|192\.168\.\d+\.\d+|.*\.(?:local|test|internal)")
+_PRIVATE_NAME = re.compile(r"localhost|.*\.(?:internal|local|localhost|test)")
 _MAX_ALT_LENGTH = 125
 _MAX_LINKS = 300
 _OPEN_GRAPH = ("og:title", "og:type", "og:url")
@@ -51,10 +53,17 @@ def _insecure_links(record: PageRecord, page: PageFacts) -> Evidence | None:
 
 def _private_links(record: PageRecord, page: PageFacts) -> Evidence | None:
     # A site on a private network, such as a staging site, may link to itself.
-    hosts = ((link.url, host_of(link.url).partition(":")[0]) for link in page.links)
-    own_host = host_of(record.url).partition(":")[0]
-    links = [url for url, host in hosts if host != own_host and _PRIVATE.fullmatch(host)]
+    own_host = urlsplit(record.url).hostname
+    hosts = ((link.url, urlsplit(link.url).hostname or "") for link in page.links)
+    links = [url for url, host in hosts if host != own_host and _is_private(host)]
     return when(links, links=links[:5])
+
+
+def _is_private(host: str) -> bool:
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return _PRIVATE_NAME.fullmatch(host) is not None
 
 
 def _generic_text(_record: PageRecord, page: PageFacts) -> Evidence | None:
