@@ -12,10 +12,14 @@ from pressroom.accounts.records import AccessChoice
 from pressroom.accounts.service import AccountServices
 from pressroom.columns import new_secret
 from pressroom.config import Settings
+from pressroom.errors import Rejected
 from pressroom.oauth.metadata import check_metadata
 from pressroom.oauth.records import AuthorizationRequest, Client, CodeExchange, TokenSet
 from pressroom.oauth.service import AuthorizationServer
+from pressroom.sdk import Credentials, Identity
 from pressroom.storage.database import SqlDatabase
+from pressroom.storage.database.tables import CodeRow, ConnectionRow, RefreshTokenRow, TokenFamilyRow
+from sqlalchemy import func, select
 
 from support.oauth import LOOPBACK, challenge_of
 
@@ -77,6 +81,22 @@ class World:
     async def connect(self, user_id: str, client: Client, choice: AccessChoice | None = None) -> TokenSet:
         """Approve a client and exchange the code."""
         return await self.server.exchange_code(client, await self.approve(user_id, client, choice), [])
+
+    async def identity(self, token: str) -> Identity | None:
+        """Return whom an access token identifies, or `None` for other bearer tokens. Raises `Rejected`."""
+        return await self.server.authenticate(Credentials(bearer=token, client_ip="192.0.2.1", headers={}))
+
+    async def is_valid(self, token: str) -> bool:
+        """Return whether an access token identifies somebody."""
+        try:
+            return await self.identity(token) is not None
+        except Rejected:
+            return False
+
+    async def count(self, *tables: type[CodeRow | RefreshTokenRow | TokenFamilyRow | ConnectionRow]) -> list[int]:
+        """Return the number of rows of each table."""
+        async with self.database.reading() as session:
+            return [await session.scalar(select(func.count()).select_from(table)) or 0 for table in tables]
 
 
 MakeWorld = Callable[..., World]

@@ -10,7 +10,6 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey
 from pressroom.errors import Rejected
-from pressroom.sdk import Credentials, Identity
 from support.oauth_world import World
 
 PREFIX = "prk_oat_"
@@ -49,13 +48,9 @@ GARBAGE = [
 ]  # fmt: skip
 
 
-async def whose(world: World, token: str) -> Identity | None:
-    return await world.server.authenticate(Credentials(bearer=token, client_ip="", headers={}))
-
-
 async def refused(world: World, token: str) -> str:
     with pytest.raises(Rejected) as error:
-        await whose(world, token)
+        await world.identity(token)
     assert error.value.reauthorize
     return error.value.message
 
@@ -91,7 +86,7 @@ async def test_a_token_of_another_type_is_refused(world: World, token: str, head
 
 
 async def test_the_long_form_of_the_token_type_is_accepted(world: World, token: str) -> None:
-    assert await whose(world, await signed(world, token, {"typ": "application/at+jwt"})) is not None
+    assert await world.identity(await signed(world, token, {"typ": "application/at+jwt"})) is not None
 
 
 async def test_a_token_with_invalid_claims_is_refused(world: World, token: str) -> None:
