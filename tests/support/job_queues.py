@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import select
@@ -11,16 +12,14 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from pressroom.config.models import JobsSettings
 from pressroom.jobs.queue import JobQueue
-from pressroom.sdk import Job, JobState, JobStatus
+from pressroom.sdk import Job, JobRun, JobState, JobStatus
 from pressroom.storage.database import SqlDatabase
 
 from support.polling import eventually
-
-T = TypeVar("T")
 
 TESTS = Path(__file__).parents[1]
 QUICK = JobsSettings.model_validate({"poll_interval": 0.1})
@@ -43,6 +42,25 @@ async def running(
 async def reached(queue: JobQueue, job_id: str, *states: JobState, seconds: float = 60) -> JobStatus:
     """Wait until a job is in one of these states, and return its status."""
     return await eventually(lambda: queue.status(job_id), lambda status: status.state in states, seconds=seconds)
+
+
+async def double(run: JobRun) -> Mapping[str, Any]:
+    """A job that doubles a number."""
+    return {"doubled": 2 * run.payload["number"]}
+
+
+class Steps:
+    """A job that starts, waits to be released, and counts its starts."""
+
+    def __init__(self) -> None:
+        self.began = asyncio.Event()
+        self.go = asyncio.Event()
+        self.start_count = 0
+
+    async def __call__(self, run: JobRun) -> None:
+        self.start_count += 1
+        self.began.set()
+        await self.go.wait()
 
 
 class Worker:

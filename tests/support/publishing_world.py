@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -138,3 +139,20 @@ async def recheck(plugin: PluginContext, publication: Publication) -> Publicatio
     async with plugin.services.jobs.lock(lock_of(publication.id), wait=60, lease=60) as lease:
         await Engine(plugin).run(publication.id, lease)
     return await Publications(plugin).get(ADA, publication.id)
+
+
+async def publish(plugin: PluginContext, article: str, website: str, **options: Any) -> Publication:
+    """Publish an article, and return the publication after at most 20 seconds."""
+    publications = Publications(plugin)
+    return await publications.wait(await publications.publish(ADA, article, website, **options), 20)
+
+
+async def ended(plugin: PluginContext, publication: Publication) -> Publication:
+    """Return the publication once it is no longer retried automatically."""
+    current = publication
+    for _ in range(400):
+        current = await Publications(plugin).wait(publication, 0.1)
+        if current.status not in ("queued", "publishing", "unknown"):
+            return current
+        await asyncio.sleep(0.05)
+    raise AssertionError(current)

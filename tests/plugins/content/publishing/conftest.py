@@ -10,12 +10,19 @@ import pytest
 import pytest_asyncio
 from pressroom.sdk import PluginContext
 from pressroom.testing.running import settings_for_test
+from pressroom_content.publishing import publish_requests as patience
 from support import databases
 from support.installing import on_path
 from support.job_processes import Forker, forker
 from support.publishing_world import configuration, world
 from support.standin_platform import StandInPlatform, standing_in
 from support.standin_plugin import distribution
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten the retry delays for unavailable sites."""
+    monkeypatch.setattr(patience, "WAIT_SECONDS", (0.05, 0.05, 0.05))
 
 
 @pytest.fixture
