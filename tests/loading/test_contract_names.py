@@ -88,7 +88,7 @@ CONTENT = [
     "SearchType",
     "Site",
     "SiteAction",
-    "SiteAddress",
+    "SiteInfo",
     "SiteApi",
     "SiteConnector",
     "SiteError",

@@ -17,8 +17,8 @@ from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import (
     Post,
     Site,
-    SiteAddress,
     SiteError,
+    SiteInfo,
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
@@ -49,8 +49,8 @@ def site_at(port: int, fetcher: GuardedFetcher) -> Site:
         "host_key": KEY.get_fingerprint(),
         "generator": "hugo",
     }
-    address = SiteAddress("w_1", f"u_{next(_numbers)}", "Test", "https://blog.example.org")
-    return connector(GitConfig()).open(address, values, fetcher)
+    info = SiteInfo("w_1", f"u_{next(_numbers)}", "Test", "https://blog.example.org")
+    return connector(GitConfig()).open(info, values, fetcher)
 
 
 async def error_of(port: int, fetcher: GuardedFetcher) -> SiteError:

@@ -20,7 +20,7 @@ from pressroom_content.contract import (
     ConnectionReport,
     RemotePost,
     RemoteRedirect,
-    SiteAddress,
+    SiteInfo,
     SiteUnavailable,
     Term,
 )
@@ -244,8 +244,8 @@ async def test_rows_without_an_id_are_reported_as_not_being_posts() -> None:
     with pytest.raises(SiteUnavailable, match="did not say which object"):
         await anext(dev.posts(None, 1))
     credential = {"admin_api_key": f"{'a' * 24}:{'b' * 64}"}
-    address = SiteAddress("w_1", "u_1", "Blog", "https://ghost.example")
-    blog = GhostSite(address, credential, _fetcher_returning('{"posts": [{"title": "a"}], "pages": []}'))
+    info = SiteInfo("w_1", "u_1", "Blog", "https://ghost.example")
+    blog = GhostSite(info, credential, _fetcher_returning('{"posts": [{"title": "a"}], "pages": []}'))
     with pytest.raises(SiteUnavailable, match="did not say which object"):
         await anext(blog.posts(None, 1))
 

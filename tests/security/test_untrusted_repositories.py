@@ -17,7 +17,7 @@ from dulwich.objects import Blob, Tree
 from pressroom.config.models import ExecutorsSettings
 from pressroom.fetch import GuardedFetcher
 from pressroom.pipeline.executors.workers import WorkerPool
-from pressroom_content.contract import Post, SiteAddress, SiteRefused, SiteUnavailable
+from pressroom_content.contract import Post, SiteInfo, SiteRefused, SiteUnavailable
 from pressroom_git import protocol, ssh_keys
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
@@ -121,8 +121,8 @@ async def test_nothing_from_a_git_server_is_parsed_in_the_server_itself(
             with serve(tmp_path / "repositories") as server:
                 server.commit({"content/posts/tea.md": "---\ntitle: Tea\n---\nWords.\n"})
                 values = {**server.credential, "generator": "hugo"}
-                address = SiteAddress("w_1", "u_1", "Test", "https://blog.example.org")
-                site = cast("GitSite", connector(GitConfig()).open(address, values, fetcher))
+                info = SiteInfo("w_1", "u_1", "Test", "https://blog.example.org")
+                site = cast("GitSite", connector(GitConfig()).open(info, values, fetcher))
                 site.workers = workers
                 created = await site.create(Post(marker="m", title="Milk", slug="milk", html="<p>a</p>", markdown="a"))
                 await site.set_state(created.id, "live")

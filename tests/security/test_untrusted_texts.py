@@ -23,7 +23,7 @@ from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.articles import edits
 from pressroom_content.builtin_site import feeds
-from pressroom_content.contract import MediaFile, Post, SiteAddress, SiteRefused
+from pressroom_content.contract import MediaFile, Post, SiteInfo, SiteRefused
 from pressroom_content.pages import article
 from pressroom_content.publishing import images
 from pressroom_content.publishing.images import PostImage, placed
@@ -174,8 +174,8 @@ async def test_a_file_of_a_repository_that_takes_too_long_is_refused(
     folder = tmp_path / "blog"
     Repo.init(folder, mkdir=True).close()
     git_connector = connector(GitConfig(repositories={"blog": folder}))
-    address = SiteAddress("w_1", "u_1", "Test", "https://blog.example.org")
-    site = cast("GitSite", git_connector.open(address, {"repository": "blog", "generator": "hugo"}, GuardedFetcher()))
+    info = SiteInfo("w_1", "u_1", "Test", "https://blog.example.org")
+    site = cast("GitSite", git_connector.open(info, {"repository": "blog", "generator": "hugo"}, GuardedFetcher()))
     workers = WorkerPool(ExecutorsSettings(plugin_processes=1, niceness=0))
     monkeypatch.setattr(PostFile, "of", _refuse)
     site.workers = workers

@@ -36,9 +36,9 @@ from pressroom_content.contract import (
     RemotePost,
     RemoteRedirect,
     Site,
-    SiteAddress,
     SiteConnector,
     SiteGone,
+    SiteInfo,
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
@@ -77,8 +77,8 @@ def distribution(folder: Path) -> Path:
 class StandInSite:
     """A site on the stand-in platform."""
 
-    def __init__(self, address: SiteAddress, token: str, fetcher: Fetcher, seconds: float) -> None:
-        self._url = address.url
+    def __init__(self, info: SiteInfo, token: str, fetcher: Fetcher, seconds: float) -> None:
+        self._url = info.url
         self._token = token
         self._fetcher = fetcher
         self._seconds = seconds
@@ -280,12 +280,12 @@ CAPABILITIES = Capabilities(
 )
 
 
-def _open(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
-    return StandInSite(address, credential["token"], fetcher, float(credential.get("seconds", "5")))
+def _open(info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
+    return StandInSite(info, credential["token"], fetcher, float(credential.get("seconds", "5")))
 
 
-def _open_blocks(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
-    return StandInBlockSite(address, credential["token"], fetcher, float(credential.get("seconds", "5")))
+def _open_blocks(info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
+    return StandInBlockSite(info, credential["token"], fetcher, float(credential.get("seconds", "5")))
 
 
 def _approved(query: Mapping[str, str]) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 
 import pytest
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import Site, SiteAddress
+from pressroom_content.contract import Site, SiteInfo
 from pressroom_devto.config import DevtoConfig
 from pressroom_devto.site import connector
 from support.standin_forem import KEY, Forem, standing_in_for_forem
@@ -27,7 +27,7 @@ async def fetcher() -> AsyncIterator[GuardedFetcher]:
 
 def site_of(forem: Forem, fetcher: GuardedFetcher, key: str = KEY) -> Site:
     site_connector = connector(DevtoConfig(api_url=forem.url, write_interval=0))
-    return site_connector.open(SiteAddress("w_1", "u_1", "Test", ""), {"api_key": key}, fetcher)
+    return site_connector.open(SiteInfo("w_1", "u_1", "Test", ""), {"api_key": key}, fetcher)
 
 
 @pytest.fixture

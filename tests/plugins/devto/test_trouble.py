@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import Site, SiteAddress, SiteError, SiteGone, SiteUnavailable, UnknownOutcome, api
+from pressroom_content.contract import Site, SiteError, SiteGone, SiteInfo, SiteUnavailable, UnknownOutcome, api
 from pressroom_devto.config import DevtoConfig
 from pressroom_devto.site import connector
 from support.standin_forem import KEY
@@ -15,7 +15,7 @@ from .test_site import a_post
 
 def site_at(url: str, fetcher: GuardedFetcher) -> Site:
     site_connector = connector(DevtoConfig(api_url=f"{url}/api", write_interval=0))
-    return site_connector.open(SiteAddress("w_1", "u_1", "Test", ""), {"api_key": KEY}, fetcher)
+    return site_connector.open(SiteInfo("w_1", "u_1", "Test", ""), {"api_key": KEY}, fetcher)
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.id)

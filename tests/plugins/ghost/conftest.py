@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 
 import pytest
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import SiteAddress
+from pressroom_content.contract import SiteInfo
 from pressroom_ghost.site import GhostSite
 from support.ghost import Ghost, ghost
 
@@ -25,8 +25,8 @@ async def fetcher() -> AsyncIterator[GuardedFetcher]:
 
 
 def site_of(blog: Ghost, fetcher: GuardedFetcher, key: str = "") -> GhostSite:
-    address = SiteAddress("w_1", "u_1", "Test", blog.url)
-    return GhostSite(address, {"admin_api_key": key or blog.admin_key}, fetcher)
+    info = SiteInfo("w_1", "u_1", "Test", blog.url)
+    return GhostSite(info, {"admin_api_key": key or blog.admin_key}, fetcher)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from pressroom.fetch import GuardedFetcher
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
-from pressroom_content.contract import SiteAddress, SiteUnavailable
+from pressroom_content.contract import SiteInfo, SiteUnavailable
 from pressroom_content.websites.connecting import check_credential
 from pressroom_content.websites.store import Websites
 from pressroom_ghost.connector import CONNECTOR
@@ -44,8 +44,8 @@ def test_publishing_and_updating_need_few_requests(blog: Ghost, proxy: HoldingPr
     with RunningHost(settings_for_test({"builtin_plugins": False, **config}, tmp_path)) as host:
         ada = client_of(host, "ada@example.com")
         credential = {"admin_api_key": blog.admin_key}
-        address = SiteAddress("w_new", ada.user_id, "Blog", proxy.url)
-        finding = host.run(check_credential(ada.plugin, CONNECTOR, address, credential))
+        info = SiteInfo("w_new", ada.user_id, "Blog", proxy.url)
+        finding = host.run(check_credential(ada.plugin, CONNECTOR, info, credential))
         adding = Websites(ada.plugin).add(
             ada.user_id, "ghost", name="Blog", url=proxy.url, credential=credential, finding=finding
         )
@@ -86,7 +86,7 @@ def wait_for_another_second(blog: Ghost) -> None:
 @pytest.mark.parametrize("status", [429, 503])
 async def test_a_rate_limited_site_has_a_retry_after(fetcher: GuardedFetcher, status: int) -> None:
     with troubled(Reply(b'{"errors":[]}', status=status, headers={"Retry-After": "12"})) as url:
-        site = GhostSite(SiteAddress("w_1", "u_1", "Test", url), {"admin_api_key": f"{'0' * 24}:{'0' * 64}"}, fetcher)
+        site = GhostSite(SiteInfo("w_1", "u_1", "Test", url), {"admin_api_key": f"{'0' * 24}:{'0' * 64}"}, fetcher)
         for call in (site.create(a_post()), site.read("0" * 24), site.update("0" * 24, a_post(), "")):
             with pytest.raises(SiteUnavailable) as error:
                 await call

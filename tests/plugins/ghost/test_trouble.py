@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import SiteAddress, SiteError, SiteUnavailable, UnknownOutcome, api
+from pressroom_content.contract import SiteError, SiteInfo, SiteUnavailable, UnknownOutcome, api
 from pressroom_ghost.site import GhostSite
 from support.troubled_sites import ODD_RESPONSES, PRIVATE, TROUBLES, Reply, Trouble, troubled
 
@@ -15,7 +15,7 @@ POST_ID = "0" * 24
 
 
 def site_at(url: str, fetcher: GuardedFetcher) -> GhostSite:
-    return GhostSite(SiteAddress("w_1", "u_1", "Test", url), {"admin_api_key": KEY}, fetcher)
+    return GhostSite(SiteInfo("w_1", "u_1", "Test", url), {"admin_api_key": KEY}, fetcher)
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.id)

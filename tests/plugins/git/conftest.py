@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import Post, Site, SiteAddress
+from pressroom_content.contract import Post, Site, SiteInfo
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
 from support.needs import program
@@ -49,8 +49,8 @@ def repo(tmp_path: Path) -> Repo:
 
 def site_of(repo: Repo, generator: str = "hugo", **fields: str) -> Site:
     site_connector = connector(GitConfig(repositories={"blog": repo.folder}))
-    address = SiteAddress("w_1", "u_1", "Test", "https://blog.example.org")
-    return site_connector.open(address, {"repository": "blog", "generator": generator, **fields}, GuardedFetcher())
+    info = SiteInfo("w_1", "u_1", "Test", "https://blog.example.org")
+    return site_connector.open(info, {"repository": "blog", "generator": generator, **fields}, GuardedFetcher())
 
 
 def a_post(**fields: Any) -> Post:

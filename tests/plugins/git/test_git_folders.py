@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import MediaFile, Post, Site, SiteAddress, SiteRefused
+from pressroom_content.contract import MediaFile, Post, Site, SiteInfo, SiteRefused
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
 from pydantic import ValidationError
@@ -86,9 +86,9 @@ def git(folder: Path, *arguments: str) -> str:
 
 def opened(repository: Path, generator: str, folders: tuple[str, ...] = (), **fields: str) -> Site:
     config = GitConfig(repositories={"blog": repository}, folders={"blog": folders} if folders else {})
-    address = SiteAddress("w_1", "u_1", "Test", "https://blog.example.org")
+    info = SiteInfo("w_1", "u_1", "Test", "https://blog.example.org")
     credential = {"repository": "blog", "generator": generator, **fields}
-    return connector(config).open(address, credential, GuardedFetcher())
+    return connector(config).open(info, credential, GuardedFetcher())
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from pressroom_content.contract import (
     MediaFile,
     RemoteChanged,
     Site,
-    SiteAddress,
     SiteGone,
+    SiteInfo,
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
@@ -45,7 +45,7 @@ async def fetcher() -> AsyncIterator[GuardedFetcher]:
 def site_of(github: GitHub, fetcher: GuardedFetcher, **fields: str) -> Site:
     site_connector = connector(GitConfig(github_api=github.url))
     values = {"repository": "ada/blog", "token": TOKEN, "generator": "hugo", **fields}
-    return site_connector.open(SiteAddress("w_1", "u_1", "Test", "https://blog.example.org"), values, fetcher)
+    return site_connector.open(SiteInfo("w_1", "u_1", "Test", "https://blog.example.org"), values, fetcher)
 
 
 @pytest.fixture

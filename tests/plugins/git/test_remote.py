@@ -23,8 +23,8 @@ from pressroom_content.contract import (
     MediaFile,
     RemoteChanged,
     Site,
-    SiteAddress,
     SiteGone,
+    SiteInfo,
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
@@ -64,8 +64,8 @@ async def fetcher() -> AsyncIterator[GuardedFetcher]:
 
 def site_at(server: GitServer, fetcher: GuardedFetcher, **fields: str) -> Site:
     values = {**server.credential, "generator": "hugo", **fields}
-    address = SiteAddress("w_1", f"u_{server.port}", "Test", "https://blog.example.org")
-    return connector(GitConfig()).open(address, values, fetcher)
+    info = SiteInfo("w_1", f"u_{server.port}", "Test", "https://blog.example.org")
+    return connector(GitConfig()).open(info, values, fetcher)
 
 
 @pytest.mark.parametrize(
@@ -179,14 +179,14 @@ PUBLISHING = """
 import asyncio, json, sys
 from ipaddress import IPv4Network
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import Post, SiteAddress
+from pressroom_content.contract import Post, SiteInfo
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
 
 async def main():
     async with GuardedFetcher(private_networks=[IPv4Network("127.0.0.0/8")]) as fetcher:
         values = json.loads(sys.argv[1])
-        site = connector(GitConfig()).open(SiteAddress("w", "u", "T", "https://blog.example.org"), values, fetcher)
+        site = connector(GitConfig()).open(SiteInfo("w", "u", "T", "https://blog.example.org"), values, fetcher)
         await site.create(Post("pr-killed", "Killed", "killed", "<p>x</p>", "x"))
 
 asyncio.run(main())

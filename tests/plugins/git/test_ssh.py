@@ -13,7 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import ConnectionCheck, Site, SiteAddress, SiteRefused, SiteRejected, SiteUnavailable
+from pressroom_content.contract import ConnectionCheck, Site, SiteInfo, SiteRefused, SiteRejected, SiteUnavailable
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
 from pressroom_git.ssh_address import SshAddress
@@ -41,8 +41,8 @@ async def fetcher() -> AsyncIterator[GuardedFetcher]:
 
 def site_at(server: SshGitServer, fetcher: GuardedFetcher, **fields: str) -> Site:
     values = {**server.credential, "generator": "hugo", **fields}
-    address = SiteAddress("w_1", f"u_{server.port}", "Test", "https://blog.example.org")
-    return connector(GitConfig()).open(address, {name: text for name, text in values.items() if text}, fetcher)
+    info = SiteInfo("w_1", f"u_{server.port}", "Test", "https://blog.example.org")
+    return connector(GitConfig()).open(info, {name: text for name, text in values.items() if text}, fetcher)
 
 
 def connections_to(port: int) -> list[str]:

@@ -10,8 +10,8 @@ import pytest
 from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import (
     Site,
-    SiteAddress,
     SiteError,
+    SiteInfo,
     SiteRejected,
     SiteUnavailable,
     UnknownOutcome,
@@ -34,7 +34,7 @@ async def fetcher() -> AsyncIterator[GuardedFetcher]:
 def site_at(url: str, fetcher: GuardedFetcher) -> Site:
     site_connector = connector(GitConfig(github_api=url))
     values = {"repository": "ada/blog", "token": TOKEN, "generator": "hugo"}
-    return site_connector.open(SiteAddress("w_1", "u_1", "Test", "https://blog.example.org"), values, fetcher)
+    return site_connector.open(SiteInfo("w_1", "u_1", "Test", "https://blog.example.org"), values, fetcher)
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.id)

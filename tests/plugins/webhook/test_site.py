@@ -9,8 +9,8 @@ from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import (
     Post,
     RemoteMedia,
-    SiteAddress,
     SiteGone,
+    SiteInfo,
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
@@ -41,8 +41,8 @@ POST = Post(
 
 
 def site_of(receiver: Receiver, fetcher: GuardedFetcher, **credential: str) -> WebhookSite:
-    address = SiteAddress("w_1", "u_1", "Test", receiver.site)
-    return WebhookSite(address, {**receiver.credential, **credential}, fetcher)
+    info = SiteInfo("w_1", "u_1", "Test", receiver.site)
+    return WebhookSite(info, {**receiver.credential, **credential}, fetcher)
 
 
 def test_the_signature_follows_the_specification() -> None:

@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 
 import pytest
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import SiteAddress
+from pressroom_content.contract import SiteInfo
 from pressroom_wordpress.site import WordPressSite
 from support.wordpress import WordPress, wordpress
 
@@ -26,7 +26,7 @@ async def fetcher() -> AsyncIterator[GuardedFetcher]:
 
 def site_of(blog: WordPress, fetcher: GuardedFetcher, user: str = "admin", password: str = "") -> WordPressSite:
     credential = {"username": user, "application_password": password or blog.passwords[user]}
-    return WordPressSite(SiteAddress("w_1", "u_1", "Test", blog.url), credential, fetcher)
+    return WordPressSite(SiteInfo("w_1", "u_1", "Test", blog.url), credential, fetcher)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from pressroom.fetch import GuardedFetcher
-from pressroom_content.contract import SiteAddress, SiteError, SiteUnavailable, UnknownOutcome, api
+from pressroom_content.contract import SiteError, SiteInfo, SiteUnavailable, UnknownOutcome, api
 from pressroom_wordpress import client
 from pressroom_wordpress.site import WordPressSite
 from support.origins import Visit, origin
@@ -20,7 +20,7 @@ PASSWORD = "abcd efgh ijkl mnop"
 
 def site_at(url: str, fetcher: GuardedFetcher) -> WordPressSite:
     credential = {"username": "ada", "application_password": PASSWORD}
-    return WordPressSite(SiteAddress("w_1", "u_1", "Test", url), credential, fetcher)
+    return WordPressSite(SiteInfo("w_1", "u_1", "Test", url), credential, fetcher)
 
 
 def up_to_the_posts(method: str, path: str) -> Reply | None:

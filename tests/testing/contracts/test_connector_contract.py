@@ -25,10 +25,10 @@ from pressroom_content.contract import (
     RemoteRedirect,
     SearchQuery,
     SearchSource,
-    SiteAddress,
     SiteApi,
     SiteConnector,
     SiteError,
+    SiteInfo,
     SiteRejected,
     SiteUnavailable,
     UnknownOutcome,
@@ -49,10 +49,10 @@ class ShelfOverHttp(BasicSite):
 
     capabilities = CAPABILITIES
 
-    def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+    def __init__(self, info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> None:
         self.token = credential.get("token", "")
         self.fetcher = fetcher
-        self.api = SiteApi(fetcher, "Shelf", f"{address.url}/api", {"Authorization": f"Bearer {self.token.encode()!r}"})
+        self.api = SiteApi(fetcher, "Shelf", f"{info.url}/api", {"Authorization": f"Bearer {self.token.encode()!r}"})
 
     async def check(self) -> ConnectionReport:
         try:
@@ -94,8 +94,8 @@ class ShelfOverHttp(BasicSite):
 
 
 class OpensRudely(ShelfOverHttp):
-    def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        super().__init__(address, credential, fetcher)
+    def __init__(self, info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+        super().__init__(info, credential, fetcher)
         int(credential["token"].removeprefix("tok_"), 16)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from platform_stand_in import TOKEN, Platform, running_platform
 from pressroom.testing import RunningHost
-from pressroom_content.contract import SiteAddress
+from pressroom_content.contract import SiteInfo
 
 from {{ cookiecutter.package }}.site import PlatformSite
 
@@ -27,9 +27,9 @@ def platform() -> Iterator[Platform]:
 @pytest.fixture
 def site_with(host: RunningHost, platform: Platform) -> Callable[[str], PlatformSite]:
     """Return a function that opens the site with a token."""
-    address = SiteAddress("website-1", "account-1", "A site", platform.url)
+    info = SiteInfo("website-1", "account-1", "A site", platform.url)
     fetcher = host.host.compiled.plugins.services.fetcher
-    return lambda token: PlatformSite(address, {"token": token}, fetcher)
+    return lambda token: PlatformSite(info, {"token": token}, fetcher)
 
 
 @pytest.fixture

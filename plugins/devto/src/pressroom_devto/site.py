@@ -22,10 +22,10 @@ from pressroom_content.contract import (
     RemoteChanged,
     RemotePost,
     Site,
-    SiteAddress,
     SiteApi,
     SiteConnector,
     SiteGone,
+    SiteInfo,
     SiteRefused,
     SiteRejected,
     SiteResponse,
@@ -267,8 +267,8 @@ def connector(config: DevtoConfig) -> SiteConnector:
     """Return the connector for the API URL in the configuration."""
     paces = Paces(config.write_interval)
 
-    def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
-        del address
+    def open_site(info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
+        del info
         key = credential.get("api_key", "")
         return DevtoSite(config.api_url, key, PacedFetcher(fetcher, paces.of(key)))
 

@@ -21,9 +21,9 @@ from pressroom_content.contract import (
     RemoteChanged,
     RemoteMedia,
     RemotePost,
-    SiteAddress,
     SiteApi,
     SiteError,
+    SiteInfo,
     SiteRefused,
     SiteRejected,
     SiteResponse,
@@ -104,8 +104,8 @@ class GhostSite(BasicSite):
         "trash": "Ghost has no trash: make the post a draft, or delete it",
     }
 
-    def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        self._address = address
+    def __init__(self, info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+        self._info = info
         self._key = credential.get("admin_api_key", "")
         self._fetcher = fetcher
         self._responses: dict[str, _LastResponse] = {}
@@ -120,9 +120,9 @@ class GhostSite(BasicSite):
         response = await self._api(signed=False).get("/site/")
         site = response.body.get("site") if isinstance(response.body, dict) else None
         if not isinstance(site, dict):
-            raise SiteRefused(f"{self._address.url} does not show the Admin API of Ghost; check the URL")
+            raise SiteRefused(f"{self._info.url} does not show the Admin API of Ghost; check the URL")
         checks = [ConnectionCheck("reachable", "ok", f"Ghost {site.get('version', '')} responds")]
-        if self._address.url.startswith("https://"):
+        if self._info.url.startswith("https://"):
             checks.append(ConnectionCheck("encrypted", "ok", "the connection is encrypted"))
         else:
             fix = "Use the site's https URL if it has one."
@@ -210,7 +210,7 @@ class GhostSite(BasicSite):
         months = {moment.strftime("%Y/%m") for moment in (today, today - timedelta(days=2))}
         for month in sorted(months, reverse=True):
             for extension in EXTENSIONS.values():
-                url = f"{self._address.url}/content/images/{month}/{marker}.{extension}"
+                url = f"{self._info.url}/content/images/{month}/{marker}.{extension}"
                 try:
                     response = await self._fetcher.request("HEAD", url, max_bytes=1, seconds=10)
                 except (FetchFailed, FetchRefused):
@@ -244,10 +244,10 @@ class GhostSite(BasicSite):
 
     async def locate(self, url: str) -> RemotePost | None:
         """Find the post or page at a URL: its public page, its preview, or its editor page."""
-        for kind, filters in filters_for_url(url, self._address.url):
+        for kind, filters in filters_for_url(url, self._info.url):
             for row in await self._browse(kind, {"filter": filters, "limit": 1}):
                 post = post_of(row, kind)
-                if not filters.startswith("slug:") or is_at(post.url, url, self._address.url):
+                if not filters.startswith("slug:") or is_at(post.url, url, self._info.url):
                     return post
         return None
 
@@ -358,8 +358,8 @@ class GhostSite(BasicSite):
         headers = {"Accept-Version": "v5.0"}
         if signed:
             headers["Authorization"] = f"Ghost {token(self._key)}"
-        name = f"Ghost at {urlsplit(self._address.url).netloc}"
-        return SiteApi(self._fetcher, name, f"{self._address.url}/ghost/api/admin", headers)
+        name = f"Ghost at {urlsplit(self._info.url).netloc}"
+        return SiteApi(self._fetcher, name, f"{self._info.url}/ghost/api/admin", headers)
 
     async def _browse(
         self, kind: Kind, query: Mapping[str, Any], more: Mapping[str, Any] = _QUERY

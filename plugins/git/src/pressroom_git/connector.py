@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from pressroom.sdk import Fetcher
-from pressroom_content.contract import CredentialField, Site, SiteAddress, SiteConnector, SiteRefused
+from pressroom_content.contract import CredentialField, Site, SiteConnector, SiteInfo, SiteRefused
 
 from pressroom_git.config import GitConfig
 from pressroom_git.github import GitHubRepository
@@ -100,14 +100,14 @@ _FIELDS: Final = (
 def connector(config: GitConfig) -> SiteConnector:
     """Return the connector for repositories on GitHub, over HTTPS or SSH, and on this server's disk."""
 
-    def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
-        repository = _repository(config, credential, fetcher, address.user_id)
+    def open_site(info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
+        repository = _repository(config, credential, fetcher, info.user_id)
         layout = SiteLayout.of(credential)
         shared = isinstance(repository, LocalRepository)
         if shared:
             name = credential.get("repository", "")
             check_folders(layout, name, config.folders.get(name, ()))
-        site = GitSite(address, repository, layout, shared=shared)
+        site = GitSite(info, repository, layout, shared=shared)
         if isinstance(repository, RemoteRepository):
             repository.use_workers(site.beside)
         return site

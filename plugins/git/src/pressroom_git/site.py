@@ -18,8 +18,8 @@ from pressroom_content.contract import (
     RemoteChanged,
     RemoteMedia,
     RemotePost,
-    SiteAddress,
     SiteGone,
+    SiteInfo,
     SiteRefused,
     SiteRejected,
 )
@@ -75,14 +75,14 @@ class GitSite(BasicSite):
 
     def __init__(
         self,
-        address: SiteAddress,
+        info: SiteInfo,
         repository: Repository,
         layout: SiteLayout,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         *,
         shared: bool = False,
     ) -> None:
-        self._address = address
+        self._info = info
         self._repository = repository
         self._layout = layout
         self._now = now
@@ -113,7 +113,7 @@ class GitSite(BasicSite):
         """Return the image whose file name is the marker; `None` without one."""
         for path in await self._repository.paths(self._layout.images):
             if path.rpartition("/")[2].partition(".")[0] == marker:
-                return RemoteMedia(path, self._layout.image_url(self._address.url, path))
+                return RemoteMedia(path, self._layout.image_url(self._info.url, path))
         return None
 
     async def upload(self, file: MediaFile, marker: str) -> RemoteMedia:
@@ -124,7 +124,7 @@ class GitSite(BasicSite):
         path = f"{self._layout.images}/{marker}.{extension}"
         with suppress(RemoteChanged):  # the marker is unique, so the image is already there
             await self._repository.write(path, bounded(file.content), f"Add image {marker}.{extension}", "")
-        return RemoteMedia(path, self._layout.image_url(self._address.url, path))
+        return RemoteMedia(path, self._layout.image_url(self._info.url, path))
 
     async def remove_media(self, media: RemoteMedia) -> None:
         """Commit the deletion of an image."""
@@ -229,10 +229,10 @@ class GitSite(BasicSite):
 
     async def _posts(self, files: Sequence[tuple[str, File]]) -> Sequence[RemotePost]:
         description = "the files of the repository"
-        return await self.beside(posts_of, self._layout, self._address.url, files, what=description, seconds=60)
+        return await self.beside(posts_of, self._layout, self._info.url, files, what=description, seconds=60)
 
     async def _post(self, path: str, file: File) -> RemotePost:
-        return (await self.beside(posts_of, self._layout, self._address.url, [(path, file)], what=path))[0]
+        return (await self.beside(posts_of, self._layout, self._info.url, [(path, file)], what=path))[0]
 
     async def _file(self, post_id: str) -> File:
         if not self._layout.is_post(post_id):

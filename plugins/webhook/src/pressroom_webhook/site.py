@@ -34,10 +34,10 @@ from pressroom_content.contract import (
     PostState,
     RemoteChanged,
     RemotePost,
-    SiteAddress,
     SiteConnector,
     SiteError,
     SiteGone,
+    SiteInfo,
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
@@ -205,8 +205,8 @@ class WebhookSite(BasicSite):
         "upload": "a webhook does not accept files",
     }
 
-    def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        self._address = address
+    def __init__(self, info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+        self._info = info
         self._receiver = Receiver(credential.get("endpoint", ""), credential.get("secret", ""), fetcher)
         self._known = RemotePost("", "", "draft", "")
 
@@ -296,8 +296,8 @@ class WebhookSite(BasicSite):
         return post
 
     def _page(self, post: Post) -> str:
-        url = f"{self._address.url}/{quote(post.slug)}" if post.slug else self._address.url
-        return url if len(url) <= _MAX_URL_LENGTH else self._address.url
+        url = f"{self._info.url}/{quote(post.slug)}" if post.slug else self._info.url
+        return url if len(url) <= _MAX_URL_LENGTH else self._info.url
 
     def _encrypted(self) -> ConnectionCheck:
         if self._receiver.endpoint.startswith("https://"):
@@ -330,9 +330,9 @@ def _url(response: Mapping[str, Any]) -> str:
     return url if parts.scheme in ("http", "https") and parts.hostname else ""
 
 
-def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> WebhookSite:
+def open_site(info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> WebhookSite:
     """Return a receiver of webhooks. No request is sent."""
-    return WebhookSite(address, credential, fetcher)
+    return WebhookSite(info, credential, fetcher)
 
 
 CONNECTOR: Final = SiteConnector(

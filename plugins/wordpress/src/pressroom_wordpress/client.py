@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetched, Fetcher, FetchFailed, FetchRefused
 from pressroom_content.contract import (
-    SiteAddress,
     SiteApi,
     SiteGone,
+    SiteInfo,
     SiteRefused,
     SiteResponse,
     SiteUnavailable,
@@ -33,9 +33,9 @@ class WordPressClient:
     The first request tries the usual location of the API. Discovery runs only if that fails.
     """
 
-    def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+    def __init__(self, info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> None:
         pair = f"{credential.get('username', '')}:{credential.get('application_password', '')}"
-        self.url = address.url
+        self.url = info.url
         self.fetcher = fetcher
         self._headers = {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
         self._discovered: DiscoveredSite | None = None

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from pressroom.sdk import Fetcher
-from pressroom_content.contract import Capabilities, CredentialField, SiteAddress, SiteConnector, SiteRejected
+from pressroom_content.contract import Capabilities, CredentialField, SiteConnector, SiteInfo, SiteRejected
 
 from pressroom_wordpress.client import discover
 from pressroom_wordpress.site import WordPressSite
@@ -27,9 +27,9 @@ APP_ID: Final = UUID("0d6f4b0e-6c39-4d0b-9b0a-7f2f4f3c1a55")
 """Identifies this program to WordPress, which lists all passwords of one program together."""
 
 
-def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> WordPressSite:
+def open_site(info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> WordPressSite:
     """Return a WordPress site. No request is sent."""
-    return WordPressSite(address, credential, fetcher)
+    return WordPressSite(info, credential, fetcher)
 
 
 async def approval(url: str, return_to: str, fetcher: Fetcher) -> str | None:

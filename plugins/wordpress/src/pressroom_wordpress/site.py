@@ -20,9 +20,9 @@ from pressroom_content.contract import (
     RemoteMedia,
     RemotePost,
     RemoteRedirect,
-    SiteAddress,
     SiteError,
     SiteGone,
+    SiteInfo,
     SiteRefused,
     SiteRejected,
     Term,
@@ -112,9 +112,9 @@ class WordPressSite:
     Implements `Site` and `BlockSite` of `pressroom_content.contract`.
     """
 
-    def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-        self._address = address
-        self._client = WordPressClient(address, credential, fetcher)
+    def __init__(self, info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+        self._info = info
+        self._client = WordPressClient(info, credential, fetcher)
         self._posts = WordPressPosts(self._client)
 
     @property
@@ -135,7 +135,7 @@ class WordPressSite:
         """Check the API, the credential, the role, uploads, SEO meta and the clock."""
         discovered = await self._client.discovered()
         checks = [ConnectionCheck("reachable", "ok", f"WordPress responds at {discovered.root}")]
-        checks.append(check_encryption(self._address.url))
+        checks.append(check_encryption(self._info.url))
         try:
             me = (await self._client.get("/wp/v2/users/me", {"context": "edit"})).body
         except SiteRejected:
@@ -266,7 +266,7 @@ class WordPressSite:
 
     async def locate(self, url: str) -> RemotePost | None:
         """Return the post or page at a URL: its page, a preview, its editor, or a former slug."""
-        return await self._posts.locate(url, self._address.url, (await self._client.discovered()).home)
+        return await self._posts.locate(url, self._info.url, (await self._client.discovered()).home)
 
     def posts(self, since: datetime | None, limit: int) -> AsyncIterator[RemotePost]:
         """Yield published posts and pages, most recently changed first."""

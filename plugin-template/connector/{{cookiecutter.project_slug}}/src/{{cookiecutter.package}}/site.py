@@ -18,7 +18,7 @@ from pressroom_content.contract import (
     Post,
     RemoteChanged,
     RemotePost,
-    SiteAddress,
+    SiteInfo,
     SiteApi,
     SiteRejected,
 )
@@ -32,10 +32,10 @@ class PlatformSite(BasicSite):
     capabilities = CAPABILITIES
     refusals: ClassVar = {"delete": "this platform keeps every post: make it a draft"}
 
-    def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+    def __init__(self, info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> None:
         """Set up the API client. This sends no request."""
         headers = {"Authorization": f"Bearer {credential.get('token', '')}"}
-        self._api = SiteApi(fetcher, f"the site {address.url}", f"{address.url}/api", headers)
+        self._api = SiteApi(fetcher, f"the site {info.url}", f"{info.url}/api", headers)
 
     async def check(self) -> ConnectionReport:
         """Check whether the credential works."""

@@ -33,9 +33,9 @@ from pressroom_content.contract import (
     RemotePost,
     RemoteRedirect,
     Site,
-    SiteAddress,
     SiteConnector,
     SiteGone,
+    SiteInfo,
     SiteRefused,
     SiteUnavailable,
     Term,
@@ -74,9 +74,9 @@ CAPABILITIES: Final = Capabilities(
 def builtin_connector(plugin: PluginContext) -> SiteConnector:
     """Return the connector of built-in sites."""
 
-    def open_site(address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
+    def open_site(info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
         del credential, fetcher
-        return _BuiltinSite(plugin, address)
+        return _BuiltinSite(plugin, info)
 
     return SiteConnector(
         platform="builtin",
@@ -93,11 +93,11 @@ def builtin_connector(plugin: PluginContext) -> SiteConnector:
 class _BuiltinSite:
     """Implements `pressroom_content.contract.Site`. A database outage counts as an outage of the site."""
 
-    def __init__(self, plugin: PluginContext, address: SiteAddress) -> None:
+    def __init__(self, plugin: PluginContext, info: SiteInfo) -> None:
         self._database = plugin.services.database
         self._storage = plugin.services.storage
         self._workers = plugin.services.workers
-        self._address = address
+        self._info = info
         self._base_url = plugin.base_url
 
     async def check(self) -> ConnectionReport:
@@ -108,17 +108,17 @@ class _BuiltinSite:
         except BackendError as error:
             raise _away(error) from error
         checks = (
-            ConnectionCheck("reachable", "ok", f"The site is served at {self._address.url}"),
+            ConnectionCheck("reachable", "ok", f"The site is served at {self._info.url}"),
             ConnectionCheck("publish", "ok", "Posts can be published"),
             ConnectionCheck("upload", "ok", "Images can be uploaded"),
             ConnectionCheck("seo_meta", "ok", "Titles and descriptions for search engines are kept"),
         )
-        return ConnectionReport(checks, CAPABILITIES, name=self._address.name)
+        return ConnectionReport(checks, CAPABILITIES, name=self._info.name)
 
     async def terms(self, kind: TermKind, query: str, limit: int) -> Sequence[Term]:
         """Return the tags, categories or authors of the posts."""
         counts: dict[str, int] = {}
-        statement = select(BuiltinPostRow.fields).where(BuiltinPostRow.website_id == self._address.id)
+        statement = select(BuiltinPostRow.fields).where(BuiltinPostRow.website_id == self._info.id)
         async with self._database.reading() as session:
             for fields in await session.scalars(statement):
                 for name in term_names(fields, kind):
@@ -172,12 +172,12 @@ class _BuiltinSite:
 
     async def _files(self, session: AsyncSession) -> SiteFiles:
         """Return the site's files. Their stored URLs are those on this server, with or without a domain."""
-        key = await session.scalar(select(WebsiteRow.site_key).where(WebsiteRow.id == self._address.id))
-        return SiteFiles(session, self._address.id, urlsplit(server_url(key, self._base_url)).path)
+        key = await session.scalar(select(WebsiteRow.site_key).where(WebsiteRow.id == self._info.id))
+        return SiteFiles(session, self._info.id, urlsplit(server_url(key, self._base_url)).path)
 
     async def _reserve(self, session: Any, size: int) -> None:
         """Reserve storage of the website's account. Raises `QuotaExceeded` if there is not enough."""
-        user_id = await session.scalar(select(WebsiteRow.user_id).where(WebsiteRow.id == self._address.id))
+        user_id = await session.scalar(select(WebsiteRow.user_id).where(WebsiteRow.id == self._info.id))
         if size and user_id is not None:
             await self._storage.reserve(session, user_id, size)
 
@@ -185,26 +185,26 @@ class _BuiltinSite:
         """Return the post with the marker."""
         async with self._database.reading() as session:
             row = await self._marked(session, post.marker)
-            return None if row is None else remote_post(row, self._address.url)
+            return None if row is None else remote_post(row, self._info.url)
 
     async def create(self, post: Post) -> RemotePost:
         """Create the post as a draft, or return the existing one with the same marker."""
         now = datetime.now(UTC)
         row = BuiltinPostRow(
-            id=new_id("b"), website_id=self._address.id, marker=post.marker, state="draft", created_at=now, revision=0
+            id=new_id("b"), website_id=self._info.id, marker=post.marker, state="draft", created_at=now, revision=0
         )
         fill(row, post, self._slug(post), now)
         try:
             async with self._database.writing() as session:
                 existing = await self._marked(session, post.marker)
                 if existing is not None:
-                    return remote_post(existing, self._address.url)
+                    return remote_post(existing, self._info.url)
                 await self._reserve(session, row.size)
                 session.add(row)
                 await session.flush()
                 await store_terms(session, row)
                 await (await self._files(session)).written(names_of(row))
-                return remote_post(row, self._address.url)
+                return remote_post(row, self._info.url)
         except IntegrityError:
             raise _slug_taken(row.slug) from None
         except BackendError as error:
@@ -213,7 +213,7 @@ class _BuiltinSite:
     async def read(self, post_id: str) -> RemotePost:
         """Return a post."""
         async with self._database.reading() as session:
-            return remote_post(await self._row(session, post_id), self._address.url)
+            return remote_post(await self._row(session, post_id), self._info.url)
 
     async def update(self, post_id: str, post: Post, revision: str) -> RemotePost:
         """Update a post. If its URL changes, the old one redirects to the new one."""
@@ -227,7 +227,7 @@ class _BuiltinSite:
                 if revision and revision != str(row.revision):
                     raise RemoteChanged("the post was changed since it was last read")
                 if row.slug != slug and await self._was_public(session, row):
-                    await store.move(session, self._address.id, row.slug, slug)
+                    await store.move(session, self._info.id, row.slug, slug)
                 size, used = row.size, names_of(row)
                 with session.no_autoflush:
                     fill(row, post, slug, now)
@@ -237,7 +237,7 @@ class _BuiltinSite:
                 files, uses = await self._files(session), names_of(row)
                 await files.written(uses)
                 await files.release(used - uses)
-                return remote_post(row, self._address.url)
+                return remote_post(row, self._info.url)
         except IntegrityError:
             raise _slug_taken(slug) from None
 
@@ -245,7 +245,7 @@ class _BuiltinSite:
         self, post_id: str, state: Literal["draft", "scheduled", "live", "trashed", "gone"], at: datetime | None = None
     ) -> RemotePost:
         """Move the post to a state. A page that was public before responds with 410 Gone afterwards, not with 404."""
-        now, site = datetime.now(UTC), self._address.id
+        now, site = datetime.now(UTC), self._info.id
         async with self._database.writing() as session:
             await self._touch(session, now)
             row = await self._row(session, post_id)
@@ -273,37 +273,35 @@ class _BuiltinSite:
                 await store.forget(session, site, row.slug)
             elif was_live:
                 await store.mark_gone(session, site, row.slug)
-            return remote_post(row, self._address.url)
+            return remote_post(row, self._info.url)
 
     async def _was_public(self, session: AsyncSession, row: BuiltinPostRow) -> bool:
         """Check whether a post is or was public under its slug."""
         if state_of(row) == "live" or (row.state != "scheduled" and row.published_at is not None):
             return True
-        rule = await store.rule_at(session, self._address.id, f"/{row.slug}")
+        rule = await store.rule_at(session, self._info.id, f"/{row.slug}")
         return rule is not None and rule.target == store.GONE
 
     async def _touch(self, session: AsyncSession, now: datetime) -> None:
         """Update the site's time of change: lists and neighbouring posts change with each post."""
-        statement = update(WebsiteRow).where(WebsiteRow.id == self._address.id)
+        statement = update(WebsiteRow).where(WebsiteRow.id == self._info.id)
         await session.execute(statement.values(updated_at=now).execution_options(synchronize_session=False))
 
     async def posts(self, since: datetime | None, most: int) -> AsyncIterator[RemotePost]:
         """Yield the live posts, newest first."""
-        statement = select(BuiltinPostRow).where(
-            BuiltinPostRow.website_id == self._address.id, is_live(datetime.now(UTC))
-        )
+        statement = select(BuiltinPostRow).where(BuiltinPostRow.website_id == self._info.id, is_live(datetime.now(UTC)))
         if since is not None:
             statement = statement.where(BuiltinPostRow.updated_at >= since)
         statement = statement.order_by(BuiltinPostRow.published_at.desc(), BuiltinPostRow.id.desc()).limit(most)
         async with self._database.reading() as session:
-            posts = [remote_post(row, self._address.url) for row in await session.scalars(statement)]
+            posts = [remote_post(row, self._info.url) for row in await session.scalars(statement)]
         for post in posts:
             yield post
 
     async def redirects(self) -> Sequence[RemoteRedirect]:
         """Return the redirects, ordered by source."""
         statement = select(BuiltinRedirectRow).where(
-            BuiltinRedirectRow.website_id == self._address.id, BuiltinRedirectRow.target != store.GONE
+            BuiltinRedirectRow.website_id == self._info.id, BuiltinRedirectRow.target != store.GONE
         )
         async with self._database.reading() as session:
             return [_redirect(row) for row in await session.scalars(statement.order_by(BuiltinRedirectRow.source))]
@@ -316,36 +314,36 @@ class _BuiltinSite:
             post = await session.scalar(self._of_slug(source.removeprefix("/")))
             if post is not None and state_of(post) in ("live", "scheduled"):
                 raise SiteRefused(f"{source} is the URL of a post; take the post down or change its slug first")
-            if not await may_lead_to(session, self._address.id, target):
+            if not await may_lead_to(session, self._info.id, target):
                 raise SiteRefused(
                     f"a redirect of this site cannot lead to {target[:200]}: give a path of the site, or a URL of a "
                     "website of this account that is proven to control it (get_website with check: true says how)"
                 )
-            rule = await store.redirect(session, self._address.id, source, target, permanent=permanent)
+            rule = await store.redirect(session, self._info.id, source, target, permanent=permanent)
             return _redirect(rule)
 
     async def remove_redirect(self, redirect_id: str) -> None:
         """Remove a redirect."""
         async with self._database.writing() as session:
             row = await session.get(BuiltinRedirectRow, redirect_id)
-            if row is None or row.website_id != self._address.id or row.target == store.GONE:
+            if row is None or row.website_id != self._info.id or row.target == store.GONE:
                 raise SiteGone("the site has no such redirect")
             await session.delete(row)
 
     async def _row(self, session: AsyncSession, post_id: str) -> BuiltinPostRow:
         row = await session.get(BuiltinPostRow, post_id)
-        if row is None or row.website_id != self._address.id:
+        if row is None or row.website_id != self._info.id:
             raise SiteGone("the post is no longer on the site")
         return row
 
     async def _marked(self, session: AsyncSession, marker: str) -> BuiltinPostRow | None:
         statement = select(BuiltinPostRow).where(
-            BuiltinPostRow.website_id == self._address.id, BuiltinPostRow.marker == marker
+            BuiltinPostRow.website_id == self._info.id, BuiltinPostRow.marker == marker
         )
         return cast("BuiltinPostRow | None", await session.scalar(statement.limit(1)))
 
     def _of_slug(self, slug: str) -> Any:
-        return select(BuiltinPostRow).where(BuiltinPostRow.website_id == self._address.id, BuiltinPostRow.slug == slug)
+        return select(BuiltinPostRow).where(BuiltinPostRow.website_id == self._info.id, BuiltinPostRow.slug == slug)
 
     def _slug(self, post: Post) -> str:
         slug = slug_of_post(post)

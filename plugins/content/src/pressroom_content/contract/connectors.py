@@ -9,7 +9,7 @@ from typing import Final, Literal, Protocol
 
 from pressroom.sdk import Fetcher
 
-from pressroom_content.contract.sites import Capabilities, Site, SiteAddress, TermKind
+from pressroom_content.contract.sites import Capabilities, Site, SiteInfo, TermKind
 
 _PLATFORM: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}", re.ASCII)
 
@@ -39,7 +39,7 @@ class CredentialField:
 class OpenSite(Protocol):
     """Opens a website."""
 
-    def __call__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
+    def __call__(self, info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> Site:
         """Return the site without sending a request. `credential` has the values of the connector's `fields`."""
 
 

@@ -38,7 +38,7 @@ class ContentHooks:
                 ConnectionReport,
                 Post,
                 RemotePost,
-                SiteAddress,
+                SiteInfo,
                 SiteConnector,
                 SiteGone,
             )
@@ -51,8 +51,8 @@ class ContentHooks:
                 capabilities = CAPABILITIES
                 posts_kept: ClassVar[dict[str, RemotePost]] = {}
 
-                def __init__(self, address: SiteAddress, credential: Mapping[str, str], fetcher: Fetcher) -> None:
-                    self._url = address.url
+                def __init__(self, info: SiteInfo, credential: Mapping[str, str], fetcher: Fetcher) -> None:
+                    self._url = info.url
 
                 async def check(self) -> ConnectionReport:
                     return ConnectionReport((ConnectionCheck("publish", "ok", "the shelf has room"),), CAPABILITIES)

@@ -79,7 +79,7 @@ class Capabilities:
 
 
 @dataclass(frozen=True, slots=True)
-class SiteAddress:
+class SiteInfo:
     """Identifies a website. `url` has no slash at its end. `settings` are those of `update_website_settings`."""
 
     id: str

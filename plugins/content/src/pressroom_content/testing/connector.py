@@ -21,9 +21,9 @@ from pressroom_content.contract import (
     RecallingSite,
     RemoteMedia,
     Site,
-    SiteAddress,
     SiteConnector,
     SiteError,
+    SiteInfo,
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
@@ -70,9 +70,7 @@ class ConnectorAtSite:
     def open(self) -> Site:
         """Open the website. Raises whatever the connector raises."""
         url = "https://site.example" if self.connector.needs_url else ""
-        site = self.connector.open(
-            SiteAddress("w_contract", "u_contract", "A site", url), self.credential, self.fetcher
-        )
+        site = self.connector.open(SiteInfo("w_contract", "u_contract", "A site", url), self.credential, self.fetcher)
         if isinstance(site, RecallingSite):
             site.recall(_POST_ID, "https://site.example/a-title", "")
         return site

@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 from pressroom.sdk import Annotations, Call, Day, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
 from pydantic import BaseModel, Field, WithJsonSchema
 
-from pressroom_content.contract import RemoteRedirect, Site, SiteAddress, SiteGone, TermKind, WebsiteId
+from pressroom_content.contract import RemoteRedirect, Site, SiteGone, SiteInfo, TermKind, WebsiteId
 from pressroom_content.tools.common import context
 from pressroom_content.tools.websites import DomainOut, WebsiteDetails, details, domain_lines, settings_line
 from pressroom_content.websites.connectors import term_kinds
@@ -227,10 +227,10 @@ class RedirectsResult(BaseModel):
 async def list_redirects(params: RedirectsParams, call: Call) -> ToolResult:
     """Return the redirects of a site."""
     plugin = context(call)
-    address, site = await _opened(plugin, call.caller.subject, params.website_id)
-    reviews = review_redirects(await site.redirects(), address.url)
+    info, site = await _opened(plugin, call.caller.subject, params.website_id)
+    reviews = review_redirects(await site.redirects(), info.url)
     if params.check:
-        reviews = await check_targets(plugin, reviews, address.url)
+        reviews = await check_targets(plugin, reviews, info.url)
     rows = [_review_row(review) for review in reviews]
     lines = [
         f"{row.from_path} → {row.to} ({'permanent' if row.permanent else 'temporary'})"
@@ -281,7 +281,7 @@ async def set_redirect(params: SetRedirectParams, call: Call) -> ToolResult:
     """Add, change or remove the redirect of a path."""
     source = read_path(params.from_path)
     target = read_target(params.to, source) if params.to is not None else None
-    address, site = await _opened(context(call), call.caller.subject, params.website_id)
+    info, site = await _opened(context(call), call.caller.subject, params.website_id)
     redirects = await site.redirects()
     before = next((redirect for redirect in redirects if redirect.source == source), None)
     if target is None:
@@ -290,7 +290,7 @@ async def set_redirect(params: SetRedirectParams, call: Call) -> ToolResult:
         return ToolResult(f"{source} leads to {target} already.", RedirectResult(redirect=_row(before), before=None))
     trial = RemoteRedirect("", source, target, params.permanent)
     others = [redirect for redirect in redirects if redirect.source != source]
-    problems = review_redirects([trial, *others], address.url)[0].problems
+    problems = review_redirects([trial, *others], info.url)[0].problems
     if any("loop" in problem for problem in problems):
         raise InvalidInput("to", f"would make a loop: {problems[0]}; list_redirects shows the redirects")
     created = await site.add_redirect(source, target, permanent=params.permanent)
@@ -309,7 +309,7 @@ async def _removed(site: Site, source: str, before: RemoteRedirect | None) -> To
     return ToolResult(text, RedirectResult(redirect=None, before=_row(before)))
 
 
-async def _opened(plugin: PluginContext, user_id: str, website_id: str) -> tuple[SiteAddress, Site]:
+async def _opened(plugin: PluginContext, user_id: str, website_id: str) -> tuple[SiteInfo, Site]:
     return await Websites(plugin).open(user_id, website_id)
 
 

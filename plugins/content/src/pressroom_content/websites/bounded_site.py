@@ -25,8 +25,8 @@ from pressroom_content.contract import (
     RemotePost,
     RemoteRedirect,
     Site,
-    SiteAddress,
     SiteConnector,
+    SiteInfo,
     SiteUnavailable,
     Term,
     TermKind,
@@ -67,11 +67,11 @@ def opening(plugin: PluginContext[ContentConfig], connector: SiteConnector, *, p
 
 
 def open_site(
-    plugin: PluginContext[ContentConfig], connector: SiteConnector, address: SiteAddress, credential: Mapping[str, str]
+    plugin: PluginContext[ContentConfig], connector: SiteConnector, info: SiteInfo, credential: Mapping[str, str]
 ) -> Site:
     """Open a site with its connector, interrupting it if it blocks; see `opening`."""
     with opening(plugin, connector):
-        site = connector.open(address, credential, plugin.services.fetcher)
+        site = connector.open(info, credential, plugin.services.fetcher)
         if isinstance(site, WorkingSite):
             site.workers = plugin.services.workers
     return site

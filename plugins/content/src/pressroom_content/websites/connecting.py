@@ -21,9 +21,9 @@ from pressroom_content.contract import (
     ConnectionCheck,
     ConnectionReport,
     CredentialField,
-    SiteAddress,
     SiteConnector,
     SiteError,
+    SiteInfo,
     SiteRejected,
     SiteUnavailable,
 )
@@ -144,8 +144,8 @@ class ConnectionLinks:
         connector = self.connector(connect)
         url = await self._website_url(url) if connector.needs_url else ""
         values = read_fields(connector.fields, credential)
-        address = SiteAddress(connect.website_id or new_id("w"), connect.user_id, name, url)
-        finding = await check_credential(self._plugin, connector, address, values)
+        info = SiteInfo(connect.website_id or new_id("w"), connect.user_id, name, url)
+        finding = await check_credential(self._plugin, connector, info, values)
         if not finding.ok:
             return None, finding
         websites = Websites(self._plugin)
@@ -165,7 +165,7 @@ class ConnectionLinks:
             url=url,
             credential=values,
             finding=finding,
-            website_id=address.id,
+            website_id=info.id,
             together=use,
         )
         return created, finding
@@ -247,14 +247,14 @@ async def check_website(plugin: PluginContext, user_id: str, website_id: str) ->
 
 
 async def check_credential(
-    plugin: PluginContext, connector: SiteConnector, address: SiteAddress, credential: Mapping[str, str]
+    plugin: PluginContext, connector: SiteConnector, info: SiteInfo, credential: Mapping[str, str]
 ) -> ConnectionReport:
     """Check a site with a credential that is not stored yet. Errors are reported in the finding, not raised."""
     try:
         # Neither messages nor frames are logged: they may include the credential.
         called = f"platform {connector.platform}"
         with plugin.extensions.calling(called, connector, private=True, seconds=_CHECK_SECONDS):
-            return await open_site(plugin, connector, address, credential).check()
+            return await open_site(plugin, connector, info, credential).check()
     except CallError as error:
         return failed(error, connector.capabilities)
     except Exception as error:  # noqa: BLE001 - a connector may raise anything

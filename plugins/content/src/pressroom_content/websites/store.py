@@ -22,8 +22,8 @@ from pressroom_content.contract import (
     BUILTIN,
     ConnectionReport,
     Site,
-    SiteAddress,
     SiteError,
+    SiteInfo,
     SiteRefused,
     SiteRejected,
     SiteUnavailable,
@@ -110,8 +110,8 @@ class Websites:
             row = await session.scalar(query)
         return None if row is None else self._website(row)
 
-    async def open(self, user_id: str, website_id: str) -> tuple[SiteAddress, Site]:
-        """Return the `SiteAddress` of a website and the site to call.
+    async def open(self, user_id: str, website_id: str) -> tuple[SiteInfo, Site]:
+        """Return the `SiteInfo` of a website and the site to call.
 
         Raises:
             NotFound: the account has no such website.
@@ -128,12 +128,12 @@ class Websites:
         row = await self._row(session, user_id, website_id)
         return self._website(row), row.credential
 
-    def unsealed(self, website: Website, sealed: str) -> tuple[SiteAddress, Site]:
+    def unsealed(self, website: Website, sealed: str) -> tuple[SiteInfo, Site]:
         """Decrypt the credential and open the website. Raises the same exceptions as `open`, except `NotFound`."""
         credential = Vault.of(self._plugin).open(sealed, website.id) if sealed else {}
         return self.site(website, credential)
 
-    def site(self, website: Website, credential: Mapping[str, str]) -> tuple[SiteAddress, Site]:
+    def site(self, website: Website, credential: Mapping[str, str]) -> tuple[SiteInfo, Site]:
         """Open a website with a credential.
 
         Raises `SiteUnavailable` and `SiteRefused`.
@@ -148,9 +148,9 @@ class Websites:
                 f"{website.url} is a URL of this server itself, which only built-in sites have; connect the website "
                 "again with a URL of its own"
             )
-        address = SiteAddress(website.id, website.user_id, website.name, website.url, website.settings)
-        site = open_site(self._plugin, connector, address, credential)
-        return address, bounded_site(self._plugin, connector, site)
+        info = SiteInfo(website.id, website.user_id, website.name, website.url, website.settings)
+        site = open_site(self._plugin, connector, info, credential)
+        return info, bounded_site(self._plugin, connector, site)
 
     async def add(
         self,
