@@ -91,7 +91,7 @@ def postgresql_url(*, tables: bool = False) -> Iterator[str]:
     if name in _schemas:
         _ready.add(name)
     try:
-        yield _address(name)
+        yield _url(name)
     finally:
         _ready.discard(name)
         asyncio.run(_clear(name))
@@ -121,7 +121,7 @@ def _new_database() -> str:
 
 async def _clear(name: str) -> None:
     """Delete all rows, and drop the tables unless the schema is as the host's migrations created it."""
-    connection = await asyncpg.connect(_address(name), timeout=10)
+    connection = await asyncpg.connect(_url(name), timeout=10)
     try:
         await connection.execute(_DISCONNECT_OTHERS)
         if name in _schemas and await _schema(connection) == _schemas[name]:
@@ -141,14 +141,14 @@ async def _schema(connection: asyncpg.Connection) -> str:
 
 
 async def _note_schema(name: str) -> None:
-    connection = await asyncpg.connect(_address(name), timeout=10)
+    connection = await asyncpg.connect(_url(name), timeout=10)
     try:
         _schemas[name] = await _schema(connection)
     finally:
         await connection.close()
 
 
-def _address(name: str) -> str:
+def _url(name: str) -> str:
     return f"{POSTGRESQL.rpartition('/')[0]}/{name}"
 
 

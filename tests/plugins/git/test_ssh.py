@@ -16,8 +16,8 @@ from pressroom.fetch import GuardedFetcher
 from pressroom_content.contract import ConnectionCheck, Site, SiteInfo, SiteRefused, SiteRejected, SiteUnavailable
 from pressroom_git.config import GitConfig
 from pressroom_git.connector import connector
-from pressroom_git.ssh_address import SshAddress
 from pressroom_git.ssh_keys import HostKeys, check_private_key, plain_key
+from pressroom_git.ssh_url import SshUrl
 from support.origins import StubNames
 from support.ssh_git_server import SshGitServer, new_key, serving_git_over_ssh
 
@@ -243,8 +243,8 @@ async def test_the_systems_ssh_configuration_is_not_used(
     ],
 )
 def test_both_url_formats_are_parsed(text: str, parts: tuple[str, str, int, str]) -> None:
-    address = SshAddress.parse(text)
-    assert (address.user, address.host, address.port, address.path) == parts
+    url = SshUrl.parse(text)
+    assert (url.user, url.host, url.port, url.path) == parts
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_both_url_formats_are_parsed(text: str, parts: tuple[str, str, int, str]
 )
 def test_invalid_repository_urls_are_refused(text: str) -> None:
     with pytest.raises(SiteRefused):
-        SshAddress.parse(text)
+        SshUrl.parse(text)
 
 
 ENCRYPTED = """-----BEGIN RSA PRIVATE KEY-----

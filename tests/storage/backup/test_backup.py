@@ -83,7 +83,7 @@ def test_a_backup_during_writes_restores_a_working_server_elsewhere(make_place: 
         enough.wait(60)
         before = list(written)
         # In a separate process, as alongside a running server: SQLite's locks are per process.
-        environment = command_environment(source.folder, **_address(source))
+        environment = command_environment(source.folder, **_environment_of(source))
         (source.folder / "pressroom.toml").write_text("[plugins.content]\n")
         result = run_forked(["backup", str(archive)], cwd=source.folder, env=environment)
         stop.set()
@@ -113,7 +113,7 @@ def test_a_backup_during_writes_restores_a_working_server_elsewhere(make_place: 
     assert files
 
 
-def _address(place: Place) -> dict[str, str]:
+def _environment_of(place: Place) -> dict[str, str]:
     return {"PRESSROOM_STORAGE__DATABASE": place.storage["database"]} if "database" in place.storage else {}
 
 

@@ -133,7 +133,14 @@ def restore(settings: Settings, source: Path, facts: DatabaseFacts, *, schema: s
     """
     program = find_program("pg_restore", facts.version)
     options = ["--single-transaction", "--exit-on-error", "--clean", "--if-exists", "--no-owner", "--no-privileges"]
-    command = [program, *options, "--no-password", f"--schema={schema}", f"--dbname={_address(settings)}", str(source)]
+    command = [
+        program,
+        *options,
+        "--no-password",
+        f"--schema={schema}",
+        f"--dbname={_libpq_url(settings)}",
+        str(source),
+    ]
     # A running server holds locks, which must not block the command for ever.
     environment = {**_environment(settings), "PGOPTIONS": f"-c lock_timeout={_LOCK_TIMEOUT}"}
     completed = subprocess.run(  # noqa: S603 - the command is ours
@@ -201,7 +208,7 @@ async def _dump(settings: Settings, target: Path) -> DatabaseFacts:
             command = [
                 *(program, "--format=custom", "--no-owner", "--no-privileges", "--no-password"),
                 *(f'--schema="{quoted}"', f"--snapshot={snapshot}", f"--file={target}"),
-                f"--dbname={_address(settings)}",
+                f"--dbname={_libpq_url(settings)}",
             ]
             await _run(command, _environment(settings))
     finally:
@@ -254,7 +261,7 @@ async def _facts(session: Any) -> DatabaseFacts:
     return DatabaseFacts(version, schema, tables, revisions)
 
 
-def _address(settings: Settings) -> str:
+def _libpq_url(settings: Settings) -> str:
     """Return the database's URL for libpq, without the password: any user of the machine could read it."""
     url = SqlDatabase(settings).url
     query = {("sslmode" if name == "ssl" else name): value for name, value in url.query.items()}

@@ -61,7 +61,7 @@ def client_ip_of(peer: str, headers: Headers, trusted_proxies: int, forwarded_se
         forwarded = _by_count(headers.getall("x-forwarded-for", []), trusted_proxies)
     else:
         return _normalised(peer) or UNKNOWN_IP
-    return _address(forwarded) or _address(peer) or UNKNOWN_IP
+    return _client_ip(forwarded) or _client_ip(peer) or UNKNOWN_IP
 
 
 def host_of(headers: Headers, forwarded_secret: str | None) -> str:
@@ -118,7 +118,7 @@ def _same(candidate: str, secret: str) -> bool:
     return hmac.compare_digest(candidate.encode(errors="surrogatepass"), secret.encode(errors="surrogatepass"))
 
 
-def _address(text: str) -> str:
+def _client_ip(text: str) -> str:
     # Headers can be as long as the server accepts, so do not cache longer texts.
     text = text.strip(" \t")
     return _normalised(text) if 0 < len(text) <= _MAX_LENGTH else ""
@@ -131,12 +131,12 @@ def _normalised(text: str) -> str:
     if match and (match["port"] or "").isdigit() and int(match["port"]) > _MAX_PORT:
         return ""
     try:
-        address: IPv4Address | IPv6Address = (IPv6Address if bracketed else ip_address)(match[1] if match else text)
+        ip: IPv4Address | IPv6Address = (IPv6Address if bracketed else ip_address)(match[1] if match else text)
     except ValueError:
         return ""
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is None:
-            prefix = int(address) >> (128 - _PREFIX_LENGTH) << (128 - _PREFIX_LENGTH)
+    if isinstance(ip, IPv6Address):
+        if ip.ipv4_mapped is None:
+            prefix = int(ip) >> (128 - _PREFIX_LENGTH) << (128 - _PREFIX_LENGTH)
             return str(IPv6Network((prefix, _PREFIX_LENGTH)))
-        address = address.ipv4_mapped
-    return str(address)
+        ip = ip.ipv4_mapped
+    return str(ip)

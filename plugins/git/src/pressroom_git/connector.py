@@ -16,7 +16,7 @@ from pressroom_git.local import LocalRepository
 from pressroom_git.remote import HttpTransport, RemoteRepository
 from pressroom_git.repository import Authorship, Repository
 from pressroom_git.site import CAPABILITIES, GitSite
-from pressroom_git.ssh_address import SSH_PATTERN, SshAddress, is_ssh
+from pressroom_git.ssh_url import SSH_PATTERN, SshUrl, is_ssh
 
 _FOLDER: Final = r"(?!\.)[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*){0,5}"
 _HTTP_PATTERN: Final = r"https?://[^\s/?#@]{1,255}/[^\s?#@]{1,400}"
@@ -136,7 +136,7 @@ def _repository(config: GitConfig, credential: Mapping[str, str], fetcher: Fetch
         from pressroom_git.ssh import SshTransport  # noqa: PLC0415 - asyncssh loads when a website first needs it
 
         key, host_key = credential.get("private_key", ""), credential.get("host_key", "")
-        over_ssh = SshTransport(fetcher, SshAddress.parse(name), key, host_key)
+        over_ssh = SshTransport(fetcher, SshUrl.parse(name), key, host_key)
         return RemoteRepository(over_ssh, name, branch, authorship, owner)
     if name.startswith(("https://", "http://")):
         over_http = HttpTransport(fetcher, name, credential.get("user", ""), token)

@@ -32,8 +32,8 @@ from pressroom_git.protocol import (
     packets,
     server_message,
 )
-from pressroom_git.ssh_address import SshAddress
 from pressroom_git.ssh_keys import SIGNATURES, HostKeys, check_private_key, load_private_key, plain_key
+from pressroom_git.ssh_url import SshUrl
 from pressroom_git.ssh_wire import SshCommand, SshFlood, SshMeter, SshWire
 
 _SECONDS: Final = 60.0
@@ -59,17 +59,17 @@ class SshTransport:
 
     Args:
         fetcher: the host's guarded fetcher, which opens the connection.
-        address: the repository.
+        url: the repository.
         private_key: the private key as pasted.
         host_key: the accepted host keys as pasted; if empty, no host key is accepted.
     """
 
-    def __init__(self, fetcher: Fetcher, address: SshAddress, private_key: str, host_key: str) -> None:
+    def __init__(self, fetcher: Fetcher, url: SshUrl, private_key: str, host_key: str) -> None:
         self._fetcher = fetcher
-        self._address = address
+        self._url = url
         self._typed_key, self._typed_host_key = private_key, host_key
         self._fingerprint = ""
-        self.title = f"git at {address.place}"
+        self.title = f"git at {url.authority}"
         self.beside = IN_PROCESS
 
     async def list_refs(self, ask: RequestFactory) -> tuple[bytes, bytes]:
@@ -102,7 +102,7 @@ class SshTransport:
         host_keys = HostKeys.parse(self._typed_host_key)
         key = await self._key()
         try:
-            async with self._fetcher.connect(self._address.host, self._address.port, seconds=_SECONDS) as streams:
+            async with self._fetcher.connect(self._url.host, self._url.port, seconds=_SECONDS) as streams:
                 await self._run(SshWire(*streams, command.meter), command, service, ask, host_keys, key)
         except SiteError:
             raise
@@ -118,8 +118,8 @@ class SshTransport:
         client = _Client(host_keys)
         try:
             connection = await asyncssh.connect(
-                self._address.host,
-                self._address.port,
+                self._url.host,
+                self._url.port,
                 tunnel=link,
                 config=None,
                 **self._options(client, host_keys, key),
@@ -128,13 +128,13 @@ class SshTransport:
             raise self._unknown_host(client, host_keys) from None
         except asyncssh.PermissionDenied:
             raise SiteRejected(
-                f"{self.title} does not accept the private key {self._fingerprint} for the user {self._address.user}",
+                f"{self.title} does not accept the private key {self._fingerprint} for the user {self._url.user}",
                 hint="Add its public part to the repository as a deploy key with write access.",
             ) from None
         try:
             await connection.create_session(
                 lambda: command,
-                self._address.command(service),
+                self._url.command(service),
                 env={"GIT_PROTOCOL": "version=2"} if service == _UPLOAD else {},
                 encoding=None,
                 request_pty=False,
@@ -152,7 +152,7 @@ class SshTransport:
     def _options(self, client: _Client, host_keys: HostKeys, key: Any) -> Mapping[str, Any]:
         _name_this_user()
         return {
-            "username": self._address.user,
+            "username": self._url.user,
             "client_factory": lambda: client,
             "client_keys": [key],
             "client_version": "Pressroom",
@@ -209,10 +209,10 @@ class SshTransport:
             "",
         )
         if message and _LATER.search(message):
-            return SiteUnavailable(f"{self.title} does not open {self._address.path} at the moment: {message}")
+            return SiteUnavailable(f"{self.title} does not open {self._url.path} at the moment: {message}")
         if message:
             return SiteRejected(
-                f"{self.title} does not open {self._address.path} to this key: {message}",
+                f"{self.title} does not open {self._url.path} to this key: {message}",
                 hint="Check the path, and that the key may read and write the repository.",
             )
         if output:

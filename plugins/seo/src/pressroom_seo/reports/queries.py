@@ -86,7 +86,7 @@ class CrawlReport:
         ]
         return findings, cursor_of(self._crawl, str(offset + limit)) if len(rows) > limit else None
 
-    async def addresses(
+    async def findings_of(
         self, check_id: str, *, limit: int, cursor: str | None
     ) -> tuple[list[CrawlFinding], str | None]:
         """Return a page of a check's findings, one per URL, with status and note."""

@@ -173,7 +173,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) or (isinstance(value, str) and _NUMBER.fullmatch(value.strip()) is not None)
 
 
-def is_web_address(text: str) -> bool:
+def is_web_url(text: str) -> bool:
     """Return whether a text is an absolute http or https URL."""
     parts = split_url(text)
     return parts is not None and parts.scheme in {"http", "https"} and bool(parts.hostname)

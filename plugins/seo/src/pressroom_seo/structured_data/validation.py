@@ -17,7 +17,7 @@ from pressroom_seo.structured_data.types import (
     is_date,
     is_duration,
     is_number,
-    is_web_address,
+    is_web_url,
     part_rule,
     rule_for,
 )
@@ -246,7 +246,7 @@ def _form_fault(name: str, value: object) -> tuple[str, str] | None:
         return "is not a date", "Write it as 2026-01-31 or 2026-01-31T08:00:00+01:00 (ISO 8601)."
     if name in DURATIONS and not is_duration(value):
         return "is not a duration", "Write it as PT1H30M (ISO 8601)."
-    if name in URLS and not is_web_address(value):
+    if name in URLS and not is_web_url(value):
         return "is not an absolute URL", "Write it in full, with https."
     return None
 

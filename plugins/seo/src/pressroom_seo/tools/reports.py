@@ -287,7 +287,7 @@ async def _fill(plugin: PluginContext, crawl: CrawlRow, params: ReportParams, re
         case "llms_txt":
             pass  # fetched live, not taken from the crawl
         case _ if params.check_id is not None:
-            findings, result.next_cursor = await report.addresses(params.check_id, limit=limit, cursor=cursor)
+            findings, result.next_cursor = await report.findings_of(params.check_id, limit=limit, cursor=cursor)
             result.issues = [issue_row(finding) for finding in findings]
         case section:
             max_issues = min(limit, _TOP) if section == "summary" else limit

@@ -27,7 +27,7 @@ _MAX_PORT: Final = 65_535
 
 
 @dataclass(frozen=True, slots=True)
-class SshAddress:
+class SshUrl:
     """The SSH URL of a repository: `ssh://git@host:22/path` or `git@host:path`."""
 
     user: str
@@ -54,7 +54,7 @@ class SshAddress:
         return cls(match["user"] or _DEFAULT_USER, match["host"].strip("[]").lower(), port, path)
 
     @property
-    def place(self) -> str:
+    def authority(self) -> str:
         """The host, with its port unless that is 22."""
         return self.host if self.port == _DEFAULT_PORT else f"{self.host}:{self.port}"
 
