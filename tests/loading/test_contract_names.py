@@ -138,7 +138,7 @@ CONTENT = [
     "slug_of",
     "spelled_out",
     "with_query",
-    "work_beside",
+    "run_in_worker",
 ]
 
 

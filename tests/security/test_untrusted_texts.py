@@ -184,6 +184,6 @@ async def test_a_file_of_a_repository_that_takes_too_long_is_refused(
         assert (post.state, post.raw.strip()) == ("draft", "a")
         assert [post.id async for post in site.posts(None, 10)] == []
         with pytest.raises(SiteRefused, match=r"A file took longer than 0\.5 s"):
-            await site.beside(time.sleep, 60, what="a file", seconds=0.5)
+            await site.run_in_worker(time.sleep, 60, what="a file", seconds=0.5)
     finally:
         await workers.close()

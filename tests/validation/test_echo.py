@@ -4,7 +4,7 @@ from datetime import date
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pressroom.validation.echo import ECHO_LIMIT, is_line, quoted, shown, shown_path, waiting_time
+from pressroom.validation.echo import ECHO_LIMIT, format_path, format_value, is_line, quoted, waiting_time
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from pressroom.validation.echo import ECHO_LIMIT, is_line, quoted, shown, shown_
     ],
 )
 def test_a_value_is_shown_as_json(value: object, text: str) -> None:
-    assert shown(value) == text
+    assert format_value(value) == text
 
 
 @given(st.text(st.characters()))
@@ -37,7 +37,7 @@ def test_a_text_is_shown_printable_short_and_quoted(text: str) -> None:
 
 
 def test_only_plain_names_are_unquoted_in_a_path() -> None:
-    assert shown_path(("rows", 0, "fgColor", "odd name", "", "a.b")) == 'rows.0.fgColor."odd name".""."a.b"'
+    assert format_path(("rows", 0, "fgColor", "odd name", "", "a.b")) == 'rows.0.fgColor."odd name".""."a.b"'
 
 
 @pytest.mark.parametrize("text", ["", "Ada", "\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "क्\u200dष", "👩\u200d💻"])

@@ -15,7 +15,7 @@ import structlog
 from sqlalchemy import ColumnElement, Select, delete, func, select, text
 
 from pressroom.accounts.periodic import PeriodicTask
-from pressroom.accounts.records import shown_name
+from pressroom.accounts.records import display_name
 from pressroom.columns import as_id
 from pressroom.config.account_models import AccountsSettings
 from pressroom.errors import BackendError, InvalidInput
@@ -220,7 +220,7 @@ class ActivityLog:
         async with self._database.reading() as session:
             rows = (await session.execute(statement.limit(limit))).all()
         return [
-            _activity(row, name or "", shown_name(member_name, email) if email else "")
+            _activity(row, name or "", display_name(member_name, email) if email else "")
             for row, name, member_name, email in rows
         ]
 

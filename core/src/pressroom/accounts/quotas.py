@@ -133,19 +133,19 @@ class AccountStorage:
 
     def _refusal(self, usage: StorageUsage, limit: int, size: int) -> str:
         by_size = sorted(usage.kinds, key=lambda kind: -kind.size)
-        parts = ", ".join(f"{kind.title} {shown(kind.size)}" for kind in by_size)
+        parts = ", ".join(f"{kind.title} {format_size(kind.size)}" for kind in by_size)
         advice = {kind.name: kind.advice for kind in self._kinds()}
         todo = "; ".join(advice[kind.name] for kind in by_size if kind.size)
         return (
-            f"this account's storage is full: {shown(usage.used)} of {shown(limit)} are used ({parts}), and this needs "
-            f"{shown(size)}. To make room: {todo or 'write less'}; or change the plan"
+            f"this account's storage is full: {format_size(usage.used)} of {format_size(limit)} are used ({parts}), "
+            f"and this needs {format_size(size)}. To make room: {todo or 'write less'}; or change the plan"
         )
 
 
 _NO_PLAN: Final = PlanSettings()
 
 
-def shown(size: int) -> str:
+def format_size(size: int) -> str:
     """Format a number of bytes for people, such as `1.9 GB`."""
     for unit, name in _UNITS:
         if size >= unit:

@@ -31,7 +31,7 @@ class User:
     password_stamp: bytes = field(default=b"", repr=False)
 
 
-def shown_name(name: str, email: str) -> str:
+def display_name(name: str, email: str) -> str:
     """Return how others see a user: with the e-mail address, since names can be chosen freely."""
     return f"{name} ({email})" if name else email
 

@@ -21,7 +21,7 @@ from pressroom.config.models import Settings
 from pressroom.config.values import parse_rate
 from pressroom.errors import PluginError
 from pressroom.gate import PluginCall, PluginGate
-from pressroom.gate.failures import shown, squeezed
+from pressroom.gate.failures import describe_value, squeezed
 from pressroom.graphics.font_sources import folders_revision
 from pressroom.plugins.contributions import Contribution, Contributions, shape_problems
 from pressroom.plugins.discovery import HOST_ID
@@ -191,7 +191,7 @@ def _with_choices(model: type[Params], choices: tuple[tuple[str, tuple[str, ...]
 def _choices(subject: str, returned: object) -> tuple[str, ...]:
     choices = () if isinstance(returned, str) or not isinstance(returned, Iterable) else tuple(dict.fromkeys(returned))
     if not choices or not all(isinstance(choice, str) and choice for choice in choices):
-        raise PluginError(f"{subject} must return at least one text, it returned {shown(returned)}")
+        raise PluginError(f"{subject} must return at least one text, it returned {describe_value(returned)}")
     return choices
 
 
@@ -210,7 +210,7 @@ def _unavailability_reason(tool: Tool) -> str:
         return ""
     reason = ask(tool.context)
     if not isinstance(reason, str):
-        raise PluginError(f"unavailable of {tool.name} must return a text, it returned {shown(reason)}")
+        raise PluginError(f"unavailable of {tool.name} must return a text, it returned {describe_value(reason)}")
     return squeezed(reason)
 
 
@@ -349,7 +349,9 @@ def _limits(tool: Tool, plan: str, rules: _Rules) -> tuple[LimitRule, ...]:
         with rules.contained(plugin, "rate limit", limit.name):
             rate = limit.rate_for(tool.info, plan)
             if rate is not None and not isinstance(rate, Rate):
-                raise PluginError(f"rate limit {limit.name} must return a Rate or None, it returned {shown(rate)}")
+                raise PluginError(
+                    f"rate limit {limit.name} must return a Rate or None, it returned {describe_value(rate)}"
+                )
         if rate is not None:
             # Limits of different plugins must not share a counter merely because their names match.
             name = limit.name if plugin == HOST_ID else f"{plugin}: {limit.name}"
@@ -377,7 +379,7 @@ def _cache_policy(tool: Tool, plan: str, rules: _Rules) -> CachePolicy:
 
 def _check_policy(rule: str, policy: CachePolicy) -> None:
     if not isinstance(policy, CachePolicy):
-        raise PluginError(f"cache rule {rule} must return a CachePolicy or None, it returned {shown(policy)}")
+        raise PluginError(f"cache rule {rule} must return a CachePolicy or None, it returned {describe_value(policy)}")
     problems = [*shape_problems(policy)] or ([] if policy.seconds >= 0 else [f"seconds is {policy.seconds}, below 0"])
     if problems:
         raise PluginError(f"cache rule {rule}: {'; '.join(problems)}")

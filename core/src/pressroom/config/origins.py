@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pressroom.errors import ConfigError
-from pressroom.validation.echo import shown_path
+from pressroom.validation.echo import format_path
 
 KeyPath = tuple[str | int, ...]
 """A key as its parts: `("tools", "qr-code-generator", "rate_limit")`; a number is an index in a list."""
@@ -15,7 +15,7 @@ KeyPath = tuple[str | int, ...]
 
 def dotted(path: KeyPath) -> str:
     """Return a key in dotted notation: `tools.qr-code-generator.rate_limit`; unusual parts are quoted."""
-    return shown_path(path)
+    return format_path(path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,7 @@ def squeezed(text: str) -> str:
     return _cut(_one_spaced(text), MAX_ERROR_LENGTH)
 
 
-def shown(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """Return a value for an error message: its type, and its `repr` if that is informative, shortened."""
     kind = type(value).__name__
     if isinstance(value, type):

@@ -10,7 +10,7 @@ import tinycss2.color4
 from tinycss2.ast import Node
 
 from pressroom.errors import InvalidStyle
-from pressroom.graphics.css import one_value, position_of, shown
+from pressroom.graphics.css import one_value, position_of, quoted_node
 
 __all__ = [
     "BLACK",
@@ -131,7 +131,7 @@ def color_of(node: Node, current: Color = BLACK) -> Color:
     """Return the colour of a parsed CSS component value. Raises `InvalidStyle` if it is not a colour."""
     color = color_or_none(node, current)
     if color is None:
-        raise InvalidStyle(f"{shown(node)} is not a colour", position_of(node))
+        raise InvalidStyle(f"{quoted_node(node)} is not a colour", position_of(node))
     return color
 
 

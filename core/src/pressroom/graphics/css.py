@@ -68,7 +68,7 @@ def one_value(text: str, description: str) -> Node:
         return nodes[0]
     if not nodes:
         raise InvalidStyle(f"must be {description}, it is empty", 1)
-    raise InvalidStyle(f"must be {description} alone; {shown(nodes[1])} is too much", position_of(nodes[1]))
+    raise InvalidStyle(f"must be {description} alone; {quoted_node(nodes[1])} is too much", position_of(nodes[1]))
 
 
 def significant(nodes: Iterable[Node]) -> list[Node]:
@@ -92,7 +92,7 @@ def position_of(node: Node) -> int:
     return int(node.source_column) if node.source_line == 1 else 1
 
 
-def shown(node: Node) -> str:
+def quoted_node(node: Node) -> str:
     """Return a node as quoted in messages."""
     return quoted(tinycss2.serialize([node]))
 

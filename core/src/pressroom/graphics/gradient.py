@@ -20,7 +20,7 @@ from pressroom.graphics.css import (
     one_value,
     position,
     position_of,
-    shown,
+    quoted_node,
     split_commas,
 )
 
@@ -102,7 +102,7 @@ def parse_paint(text: str, current: Color = BLACK) -> Paint:
         return color
     block = function(node)
     if block is None or not block.lower_name.endswith("gradient"):
-        raise InvalidStyle(f"{shown(node)} is neither a colour nor a gradient", position_of(node))
+        raise InvalidStyle(f"{quoted_node(node)} is neither a colour nor a gradient", position_of(node))
     return gradient_of(block, current)
 
 
@@ -121,13 +121,13 @@ def gradient_of(block: FunctionBlock, current: Color = BLACK) -> Gradient:
             gradient, parts = _conic(parts)
         case _:
             raise InvalidStyle(
-                f"{shown_name(block)} is not a gradient; use linear-, radial- or conic-gradient", position_of(block)
+                f"{quoted_name(block)} is not a gradient; use linear-, radial- or conic-gradient", position_of(block)
             )
     stops = _stops(block, parts, current, turning=name == "conic-gradient")
     return replace(gradient, stops=stops, repeating=repeating)
 
 
-def shown_name(block: FunctionBlock) -> str:
+def quoted_name(block: FunctionBlock) -> str:
     """Return the name of a function as quoted in messages."""
     return f'"{block.lower_name[:40]}"' if block.lower_name.isascii() else "the function"
 
@@ -180,7 +180,7 @@ def _radial(parts: list[list[Node]]) -> tuple[RadialGradient, list[list[Node]]]:
         elif size is not None and len(sizes) < 2 and extent is None:
             sizes.append(size)
         else:
-            raise InvalidStyle(f"{shown(node)} is not a shape or size of a radial gradient", position_of(node))
+            raise InvalidStyle(f"{quoted_node(node)} is not a shape or size of a radial gradient", position_of(node))
     if len(sizes) == 1 and (shape == "ellipse" or sizes[0].part):
         raise InvalidStyle("a circle takes one length in pixels, an ellipse takes two", position_of(first[0]))
     if len(sizes) == 2 and shape == "circle":
@@ -240,7 +240,8 @@ def _stops(block: FunctionBlock, parts: list[list[Node]], current: Color, *, tur
         if len(coloured) != 1 or len(positions) > 2:
             odd = coloured[1] if len(coloured) > 1 else part[-1]
             raise InvalidStyle(
-                f"{shown(odd)} does not belong here: a stop is a colour with at most two positions", position_of(odd)
+                f"{quoted_node(odd)} does not belong here: a stop is a colour with at most two positions",
+                position_of(odd),
             )
         color = color_of(coloured[0], current)
         stops += [Stop(color, position) for position in positions] or [Stop(color, None)]

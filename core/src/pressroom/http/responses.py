@@ -20,7 +20,7 @@ from sanic.response.types import BaseHTTPResponse
 
 from pressroom.errors import InternalError, PressroomError
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.gate.failures import shown
+from pressroom.gate.failures import describe_value
 from pressroom.observability.logs import request_log
 from pressroom.observability.secrets import SecretPaths
 from pressroom.sdk import HttpResponse
@@ -86,13 +86,15 @@ def checked_response(response: object, *, framed: bool = False) -> HttpResponse:
         raise TypeError(f"the route returned {type(response).__name__} instead of an HttpResponse")
     shape: Any = response  # Python does not check the types that a plugin passes
     if not isinstance(shape.status, int) or not 100 <= shape.status <= 999:
-        raise TypeError(f"the status of the HttpResponse must be a number such as 200, not {shown(shape.status)}")
+        raise TypeError(
+            f"the status of the HttpResponse must be a number such as 200, not {describe_value(shape.status)}"
+        )
     if framed and not isinstance(shape.media_type, str):
-        raise TypeError(f"the media_type of the HttpResponse must be a str, not {shown(shape.media_type)}")
+        raise TypeError(f"the media_type of the HttpResponse must be a str, not {describe_value(shape.media_type)}")
     # A str can be sent as it is, but not put into a page.
     in_page = framed and shape.media_type.startswith("text/html") and not 300 <= shape.status < 400
     if not isinstance(shape.body, _BYTES if in_page else (*_BYTES, str, NoneType)):
-        raise TypeError(f"the body of the HttpResponse must be bytes, not {shown(shape.body)}")
+        raise TypeError(f"the body of the HttpResponse must be bytes, not {describe_value(shape.body)}")
     if shape.headers is None:
         raise TypeError("the headers of the HttpResponse must be a mapping, not None")
     return response

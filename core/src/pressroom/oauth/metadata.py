@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 
 from pressroom.errors import InvalidClientMetadata, InvalidRedirectUri
 from pressroom.oauth.records import AUTH_METHODS, AUTHORIZATION_CODE, GRANT_TYPES, AuthMethod, ClientMetadata
-from pressroom.validation.echo import quoted, shown
+from pressroom.validation.echo import format_value, quoted
 
 MAX_URI_LENGTH: Final = 2000
 
@@ -200,7 +200,7 @@ def _auth_method(value: object) -> AuthMethod:
         if value == method:
             return method
     raise InvalidClientMetadata(
-        f"token_endpoint_auth_method: must be one of {', '.join(AUTH_METHODS)} (got {shown(value)})"
+        f"token_endpoint_auth_method: must be one of {', '.join(AUTH_METHODS)} (got {format_value(value)})"
     )
 
 

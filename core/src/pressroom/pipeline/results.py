@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pressroom.gate.failures import shown
+from pressroom.gate.failures import describe_value
 from pressroom.sdk import (
     AudioContent,
     ContentBlock,
@@ -38,40 +38,44 @@ def result_problem(result: object, declaration: Generator | McpTool) -> str:
     """Describe the fault of an MCP tool's result, or return an empty string if it is valid."""
     data = result.data if isinstance(result, ToolResult) else result
     if isinstance(declaration, McpTool) and not isinstance(data, declaration.result):
-        return f"returned {shown(data)} instead of {declaration.result.__name__}"
+        return f"returned {describe_value(data)} instead of {declaration.result.__name__}"
     if not isinstance(result, ToolResult):
         return ""
     shape: Any = result
     if not is_text(shape.text):
-        return f"returned {shown(shape.text)} as the text of its ToolResult; it must be a str without surrogates"
+        return (
+            f"returned {describe_value(shape.text)} as the text of its ToolResult; it must be a str without surrogates"
+        )
     return _images_problem(shape.images) or _content_problem(shape.content)
 
 
 def _images_problem(images: Any) -> str:
     if not isinstance(images, tuple | list):
-        return f"returned {shown(images)} as images; they must be a tuple"
+        return f"returned {describe_value(images)} as images; they must be a tuple"
     for image in images:
         match image:
             case (media_type, content) if not isinstance(content, BYTES):
-                return f"returned {shown(content)} as an image; it must be bytes"
+                return f"returned {describe_value(content)} as an image; it must be bytes"
             case (media_type, _) if is_text(media_type):
                 pass
             case _:
-                return f"returned {shown(image)} as an image; it must be a pair such as ('image/png', b'…')"
+                return f"returned {describe_value(image)} as an image; it must be a pair such as ('image/png', b'…')"
     return ""
 
 
 def _content_problem(content: Any) -> str:
     if not isinstance(content, tuple | list):
-        return f"returned {shown(content)} as content; it must be a tuple"
+        return f"returned {describe_value(content)} as content; it must be a tuple"
     for block in content:
         fields = _fields(block)
         if not fields:
-            return f"returned {shown(block)} as content; it must be AudioContent, EmbeddedResource or ResourceLink"
+            returned = describe_value(block)
+            return f"returned {returned} as content; it must be AudioContent, EmbeddedResource or ResourceLink"
         for name, kinds in fields.items():
             value = getattr(block, name)
             if not isinstance(value, kinds) or (isinstance(value, str) and not is_text(value)):
-                return f"returned {type(block).__name__} with {shown(value)} as its {name}; it must be {_either(kinds)}"
+                returned = f"{type(block).__name__} with {describe_value(value)}"
+                return f"returned {returned} as its {name}; it must be {_either(kinds)}"
             if name in _NEVER_EMPTY and not value:
                 return f"returned {type(block).__name__} with an empty {name}"
     return ""

@@ -23,7 +23,7 @@ import click
 import pluggy
 
 from pressroom.errors import PluginError
-from pressroom.gate.failures import shown
+from pressroom.gate.failures import describe_value
 from pressroom.sdk import (
     Authenticator,
     Authorizer,
@@ -187,7 +187,7 @@ def claims_of(unique: Mapping[str, str], hook: str, record: Any) -> tuple[str, .
         return ()
     name = getattr(record, unique[hook], None)
     if not isinstance(name, str) or not name:
-        raise PluginError(f"{hook}: {unique[hook]} must be a text that is not empty, not {shown(name)}")
+        raise PluginError(f"{hook}: {unique[hook]} must be a text that is not empty, not {describe_value(name)}")
     return (f"the name {name} in {hook}",)
 
 
@@ -202,7 +202,7 @@ def shape_problems(record: Any, path: str = "") -> Iterator[str]:
     for name, fits, annotation in _fields(kind):
         value = getattr(record, name)
         if not fits(value):
-            yield f"{path}{name} must be {annotation}, not {shown(value)}"
+            yield f"{path}{name} must be {annotation}, not {describe_value(value)}"
             continue
         for member in value if isinstance(value, tuple) else (value,):
             if _sdk_type(member) is not None:
@@ -343,13 +343,13 @@ def records_of(hook: str, result: Any, record_type: type, *, verb: str = "yield"
     if inspect.iscoroutine(result):
         result.close()
     if not isinstance(result, Iterable) or isinstance(result, (str, bytes, dict)):
-        raise PluginError(f"{hook} must return {expected}, it returned {shown(result)}", hint="return a list")
+        raise PluginError(f"{hook} must return {expected}, it returned {describe_value(result)}", hint="return a list")
     records = list(islice(result, MAX_RECORDS + 1))
     if len(records) > MAX_RECORDS:
         raise PluginError(f"{hook} {verb}s more than {MAX_RECORDS} records", hint="a hook must end")
     for record in records:
         if not isinstance(record, record_type):
-            problem = f"{hook} must {verb} {expected}, it {verb}ed {shown(record)}"
+            problem = f"{hook} must {verb} {expected}, it {verb}ed {describe_value(record)}"
             raise PluginError(problem, hint=_hint(hook, record))
     return records
 

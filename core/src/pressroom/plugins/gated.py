@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 from pressroom.errors import BackendError, CallError, CallTimeout, InternalError, PressroomError, Unavailable
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.gate.failures import shown
+from pressroom.gate.failures import describe_value
 from pressroom.jobs.outcomes import checked_outcome
 from pressroom.sdk import (
     AccountRole,
@@ -104,7 +104,9 @@ class GatedRecords:
         ask = partial(record.authenticate, credentials)
         identity = await self._check_access(call, ask, "the credential could not be checked")
         if identity is not None and not isinstance(identity, Identity):
-            self.gate.note(call, "failed", f"{call} returned {shown(identity)} instead of an Identity", repeats=True)
+            self.gate.note(
+                call, "failed", f"{call} returned {describe_value(identity)} instead of an Identity", repeats=True
+            )
             raise InternalError(_refusal("the credential could not be checked"))
         return identity
 
@@ -113,7 +115,9 @@ class GatedRecords:
         ask = partial(record.authorize, caller, tool)
         reason = await self._check_access(call, ask, "nobody could say whether this call is allowed")
         if reason is not None and not isinstance(reason, str):
-            self.gate.note(call, "failed", f"{call} returned {shown(reason)} instead of a text or None", repeats=True)
+            self.gate.note(
+                call, "failed", f"{call} returned {describe_value(reason)} instead of a text or None", repeats=True
+            )
             raise InternalError(_refusal("nobody could say whether this call is allowed"))
         return reason
 
@@ -130,7 +134,7 @@ class GatedRecords:
         with self.gate.calling(self._call("rate limit", record.name), passes=(CallError,)):
             key = record.key(caller)
             if not isinstance(key, str):
-                raise TypeError(f"its key must be a text, not {shown(key)}")
+                raise TypeError(f"its key must be a text, not {describe_value(key)}")
         return key
 
     def _observe(self, record: Observer, call_record: CallRecord) -> Awaitable[None] | None:
@@ -176,7 +180,7 @@ class GatedRecords:
         html = await self.gate.run(call, OVERVIEW_SECONDS, ask, cancel_seconds=_PAGE_CANCEL_SECONDS)
         with self.gate.calling(call):
             if not isinstance(html, str):
-                raise TypeError(f"its HTML must be a text, not {shown(html)}")
+                raise TypeError(f"its HTML must be a text, not {describe_value(html)}")
         return html
 
     def _listed(self, call: PluginCall, values: Iterable[Any]) -> list[Any]:
@@ -188,7 +192,9 @@ class GatedRecords:
         found: Any = await self.gate.run(call, STORAGE_SECONDS, measure, passes=(PressroomError,))
         with self.gate.calling(call):
             if not isinstance(found, int | Decimal):  # PostgreSQL sums 64-bit integers as decimals
-                raise TypeError(f"measure must return a number of bytes, 0 if there are no rows, not {shown(found)}")
+                raise TypeError(
+                    f"measure must return a number of bytes, 0 if there are no rows, not {describe_value(found)}"
+                )
         return int(found)
 
     async def _make_room(self, record: StorageKind, session: Any, subject: str, size: int) -> None:

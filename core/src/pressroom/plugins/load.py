@@ -40,12 +40,12 @@ from pressroom.plugins.loading_state import (
     without_requirements,
 )
 from pressroom.plugins.registering import (
-    fallen,
+    excluded,
+    failed,
     import_plugin,
     new_manager,
     offered_hooks,
     register,
-    taken_out,
     unregister,
     warnings_of,
 )
@@ -101,8 +101,8 @@ class LoadedPlugins:
             if record.status != "active":
                 return record
             if record.id == plugin:
-                return fallen(record, "broken", phase, error)
-            return taken_out(record, "broken", phase, broken[record.id]) if record.id in broken else record
+                return failed(record, "broken", phase, error)
+            return excluded(record, "broken", phase, broken[record.id]) if record.id in broken else record
 
         removed = {plugin, *broken}
         extensions = {
@@ -264,7 +264,7 @@ def _add_offered_hooks(
         rivals = [rival for rival, rival_hooks in offered.items() if rival != id_ and rival_hooks.keys() & hooks.keys()]
         if rivals:
             reason = f"{' and '.join(rivals)} offers a hook of the same name", f"set enabled = false in [plugins.{id_}]"
-            plugin.record = taken_out(plugin.record, "conflict", "register", reason)
+            plugin.record = excluded(plugin.record, "conflict", "register", reason)
         elif plugin.plugin:
             with plugin.phase("register"):
                 manager.add_hookspecs(plugin.plugin.hookspecs)

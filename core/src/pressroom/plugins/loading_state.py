@@ -17,7 +17,7 @@ from pressroom.config.models import Settings
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
 from pressroom.plugins.contributions import RECORD_TYPES, claims_of
 from pressroom.plugins.discovery import BUILTIN_DISTRIBUTIONS, HOST_ID, Candidate, Phase, PluginRecord, Status
-from pressroom.plugins.registering import fallen, taken_out
+from pressroom.plugins.registering import excluded, failed
 from pressroom.plugins.validating import Reason
 from pressroom.plugins.wrapping import RunningWrapper, WrappedRecords, Wrapper
 from pressroom.sdk import Plugin, PluginContext
@@ -51,7 +51,7 @@ class LoadingPlugin:
             with self.gate.loading(PluginCall(self.record.id, name), self.seconds, doing):
                 yield
         except PluginFailed as failure:
-            self.record = fallen(self.record, "broken", name, failure)
+            self.record = failed(self.record, "broken", name, failure)
             self.collected, self.wrappers, self.claims = {}, (), []
             if undo is not None:
                 undo()
@@ -92,7 +92,7 @@ def settle_claims(loading: Sequence[LoadingPlugin], of_the_host: Sequence[str]) 
     bundled = frozenset(id_ for id_, plugin in sound.items() if plugin.record.distribution in BUILTIN_DISTRIBUTIONS)
     claimed = {HOST_ID: list(of_the_host), **{id_: plugin.claims for id_, plugin in sound.items()}}
     for id_, reason in _losers(claimed, (builtin, bundled), HOST_ID).items():
-        sound[id_].record = taken_out(sound[id_].record, "conflict", "validate", reason)
+        sound[id_].record = excluded(sound[id_].record, "conflict", "validate", reason)
 
 
 def _losers(claimed: Mapping[str, list[str]], favoured: Iterable[frozenset[str]], host: str) -> dict[str, Reason]:
@@ -151,7 +151,7 @@ def leave_out(loading: Sequence[LoadingPlugin], settings: Settings, other_status
             plugin = unnamed.pop(id_)
             error = f"it needs {' and '.join(sorted(absent))}, which the configuration leaves out"
             hint = f"add [plugins.{min(absent)}] to the configuration, with enabled = true"
-            plugin.record = taken_out(plugin.record, "disabled", "select", (error, hint))
+            plugin.record = excluded(plugin.record, "disabled", "select", (error, hint))
             other_statuses[id_] = "disabled"
         left_out |= fallen.keys()
 
@@ -162,7 +162,7 @@ def settle_requirements(loading: Sequence[LoadingPlugin], other_statuses: Mappin
     status = {**other_statuses, **{plugin.record.id: plugin.record.status for plugin in loading if not plugin.sound}}
     requires = {id_: plugin.requires for id_, plugin in sound.items()}
     for id_, reason in without_requirements(requires, status).items():
-        sound[id_].record = taken_out(sound[id_].record, "broken", "validate", reason)
+        sound[id_].record = excluded(sound[id_].record, "broken", "validate", reason)
 
 
 def without_requirements(

@@ -334,13 +334,13 @@ _HINTS: Final[Mapping[Phase, str]] = {
 }
 
 
-def taken_out(record: PluginRecord, status: Status, phase: Phase, reason: Reason) -> PluginRecord:
+def excluded(record: PluginRecord, status: Status, phase: Phase, reason: Reason) -> PluginRecord:
     """Return the record of a plugin that is not used, without contributions."""
     error, hint = reason
     return replace(record, status=status, phase=phase, error=error, hint=hint, contributes=())
 
 
-def fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseException) -> PluginRecord:
+def failed(record: PluginRecord, status: Status, phase: Phase, error: BaseException) -> PluginRecord:
     """Return the record of a plugin that raised an error in a phase, without contributions."""
     timed_out = isinstance(error, PluginFailed) and error.reason != "failed"
     if isinstance(error, PluginFailed) and not timed_out:
@@ -353,7 +353,7 @@ def fallen(record: PluginRecord, status: Status, phase: Phase, error: BaseExcept
     advice = _CORRECT if folder and phase not in ("compatible", "config") else _HINTS.get(phase, _REPORT)
     names = {"id": record.id, "distribution": record.distribution, "folder": folder}
     hint = squeezed(str(error_hint)) or advice.format_map(names)
-    return taken_out(record, status, phase, (one_line(error, record.module), hint))
+    return excluded(record, status, phase, (one_line(error, record.module), hint))
 
 
 def _name_hint(error: BaseException) -> str:

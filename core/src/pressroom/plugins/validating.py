@@ -17,8 +17,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
 
 from pressroom.errors import PluginError
-from pressroom.gate.failures import one_line, shown
-from pressroom.plugins.contributions import describe, shape_problems
+from pressroom.gate.failures import describe_value, one_line
+from pressroom.plugins.contributions import shape_problems
 from pressroom.plugins.json_types import unsendable_problems
 from pressroom.sdk import (
     Authenticator,
@@ -81,7 +81,7 @@ def validate(records: Iterable[Any]) -> None:
         problems = _all_problems(record)
         if problems:
             raise PluginError(f"{_name(record)}: {'; '.join(problems)}")
-        name = describe(record)
+        name = describe_value(record)
         if isinstance(record, RateLimit | click.Command | Job) and name in names:
             raise PluginError(f"{name} is offered twice", hint="give each its own name")
         if isinstance(record, Models) and any(other.startswith("models ") for other in names):
@@ -91,7 +91,7 @@ def validate(records: Iterable[Any]) -> None:
 
 def _name(record: Any) -> str:
     try:
-        return describe(record)
+        return describe_value(record)
     except Exception:  # noqa: BLE001 - what is wrong with the record may be its name
         return type(record).__name__
 
@@ -255,7 +255,7 @@ def _models_problems(models: Models) -> Iterator[str]:
     from sqlalchemy import MetaData  # noqa: PLC0415 - takes a while, and many commands see no tables
 
     if not isinstance(models.metadata, MetaData):
-        yield f"metadata must be a sqlalchemy.MetaData, not {shown(models.metadata)}"
+        yield f"metadata must be a sqlalchemy.MetaData, not {describe_value(models.metadata)}"
     versions = importlib.resources.files(models.migrations) / "versions"
     if not versions.is_dir():
         yield f"the package {models.migrations} has no folder versions; put the Alembic revisions there"

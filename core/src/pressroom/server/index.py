@@ -19,7 +19,7 @@ from pressroom.catalog.descriptor import generator_of
 from pressroom.catalog.tool import ANONYMOUS
 from pressroom.errors import PluginError
 from pressroom.gate import PluginCall, PluginFailed
-from pressroom.gate.failures import shown
+from pressroom.gate.failures import describe_value
 from pressroom.host.host import Host
 from pressroom.oauth.records import RESOURCE_METADATA_PATH
 from pressroom.plugins.contributions import shape_problems
@@ -137,7 +137,7 @@ class TextIndex:
 def _checked(entry: IndexEntry) -> IndexEntry:
     problems = list(shape_problems(entry))
     if problems or not isinstance(entry, IndexEntry):
-        raise PluginError("; ".join(problems) or f"an entry must be an IndexEntry, not {shown(entry)}")
+        raise PluginError("; ".join(problems) or f"an entry must be an IndexEntry, not {describe_value(entry)}")
     return entry
 
 

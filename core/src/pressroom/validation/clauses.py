@@ -14,7 +14,7 @@ from typing import Any, Final
 from pydantic_core import ErrorDetails
 
 from pressroom.errors import InvalidInput
-from pressroom.validation.echo import cut, nearest, printable, shown, shown_name
+from pressroom.validation.echo import cut, format_name, format_value, nearest, printable
 
 Schema = Mapping[str, Any]
 
@@ -147,7 +147,7 @@ def clause_of(error: ErrorDetails, schema: Schema, parent: Schema, also_known: I
         # Plugins can raise errors of the same type without the context that pydantic sets.
         context = defaultdict(str, {name: _plain(value) for name, value in error.get("ctx", {}).items()})
         sentence = _SENTENCES[kind]
-        return Clause(sentence.format_map(context), "" if sentence in _NO_VALUE else shown(error["input"]))
+        return Clause(sentence.format_map(context), "" if sentence in _NO_VALUE else format_value(error["input"]))
     if kind in _OF_SCHEMA:
         expected = _choices(schema) or _FORMATS.get(schema.get("format", "")) or _FORMATS.get(schema.get("type", ""))
         return _another_type(error["input"], expected or "of another type")
@@ -169,8 +169,8 @@ def listed(names: Iterable[str]) -> str:
 def _unknown(error: ErrorDetails, known: list[str]) -> Clause:
     similar = nearest(str(error["loc"][-1]), known) if error["loc"] else None
     if similar:
-        return Clause("unknown field", hint=f"did you mean {shown_name(similar)}?")
-    return Clause("unknown field", hint=f"known are {listed(map(shown_name, known))}" if known else "")
+        return Clause("unknown field", hint=f"did you mean {format_name(similar)}?")
+    return Clause("unknown field", hint=f"known are {listed(map(format_name, known))}" if known else "")
 
 
 def _bounds(error: ErrorDetails, schema: Schema) -> Clause:
@@ -179,7 +179,7 @@ def _bounds(error: ErrorDetails, schema: Schema) -> Clause:
         must = f"between {_plain(limits['ge'])} and {_plain(limits['le'])}"
     else:
         must = " and ".join(f"{word} {_plain(limits[name])}" for name, word in _LIMITS.items() if name in limits)
-    return Clause(f"must be {must}", shown(error["input"]))
+    return Clause(f"must be {must}", format_value(error["input"]))
 
 
 def _numeric_limits(schema: Schema) -> dict[str, Any]:
@@ -219,8 +219,8 @@ def _plural(noun: str) -> str:
 
 def _pattern(error: ErrorDetails, schema: Schema) -> Clause:
     pattern = cut(printable(str(error.get("ctx", {}).get("pattern", ""))), _MAX_PATTERN_LENGTH)
-    example = f", such as {shown(schema['examples'][0])}" if schema.get("examples") else ""
-    return Clause(f"must match the pattern {pattern}{example}", shown(error["input"]))
+    example = f", such as {format_value(schema['examples'][0])}" if schema.get("examples") else ""
+    return Clause(f"must match the pattern {pattern}{example}", format_value(error["input"]))
 
 
 def _choice(error: ErrorDetails, schema: Schema) -> Clause:
@@ -232,8 +232,8 @@ def _choice(error: ErrorDetails, schema: Schema) -> Clause:
     similar = nearest(value, texts) if isinstance(value, str) else None
     return Clause(
         f"must be {expected}" if expected else "is not one of the values that are allowed",
-        shown(value),
-        f"did you mean {shown_name(similar)}?" if similar else "",
+        format_value(value),
+        f"did you mean {format_name(similar)}?" if similar else "",
         mismatch=not isinstance(value, str) or not texts,
     )
 
@@ -243,7 +243,7 @@ def _values(schema: Schema) -> list[Any]:
 
 
 def _choices(schema: Schema) -> str:
-    values = [shown_name(value) if isinstance(value, str) else shown(value) for value in _values(schema)]
+    values = [format_name(value) if isinstance(value, str) else format_value(value) for value in _values(schema)]
     return _one_of(values) if values else ""
 
 
@@ -258,8 +258,8 @@ def _tag(error: ErrorDetails, schema: Schema) -> Clause:
     tags = _plain(context.get("expected_tags")).split(", ")
     tag = str(context.get("tag", ""))
     similar = nearest(tag, tags)
-    hint = f"did you mean {shown_name(similar)}?" if similar else ""
-    return Clause(f"must be {_one_of(map(shown_name, tags))}", shown(tag), hint)
+    hint = f"did you mean {format_name(similar)}?" if similar else ""
+    return Clause(f"must be {_one_of(map(format_name, tags))}", format_value(tag), hint)
 
 
 def _own(error: ErrorDetails, schema: Schema) -> Clause:
@@ -267,7 +267,7 @@ def _own(error: ErrorDetails, schema: Schema) -> Clause:
     cause, value = error.get("ctx", {}).get("error"), error["input"]
     text = own_text(cause.problem if isinstance(cause, InvalidInput) else str(cause or ""))
     repeats = isinstance(value, str | int | float) and text.startswith("must ") and "(got " not in text
-    return Clause(text, shown(value) if repeats else "")
+    return Clause(text, format_value(value) if repeats else "")
 
 
 _LIMITS: Final = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
@@ -290,7 +290,7 @@ _OF_SCHEMA: Final = frozenset(
 
 
 def _another_type(value: Any, expected: str) -> Clause:
-    got = f"the string {shown(value)}" if isinstance(value, str) else shown(value)
+    got = f"the string {format_value(value)}" if isinstance(value, str) else format_value(value)
     return Clause(f"must be {expected}", got, mismatch=True)
 
 

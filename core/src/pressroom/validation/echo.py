@@ -79,7 +79,7 @@ def quoted(text: str, limit: int = ECHO_LIMIT) -> str:
     return printable(json.dumps(cut(text, limit), ensure_ascii=False))
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a value for use in a message: scalars as JSON, containers as their type."""
     match value:
         case None:
@@ -100,14 +100,14 @@ def shown(value: Any) -> str:
             return quoted(str(value))
 
 
-def shown_name(name: str) -> str:
+def format_name(name: str) -> str:
     """Return the name of a field, quoted if it is long or not a plain name."""
     return name if len(name) <= ECHO_LIMIT and _PLAIN_NAME.fullmatch(name) else quoted(name)
 
 
-def shown_path(path: Iterable[str | int]) -> str:
+def format_path(path: Iterable[str | int]) -> str:
     """Return a path for use in a message: `props.title`, `rows.0."odd name"`."""
-    return ".".join(str(part) if isinstance(part, int) else shown_name(part) for part in path)
+    return ".".join(str(part) if isinstance(part, int) else format_name(part) for part in path)
 
 
 def waiting_time(seconds: int) -> str:

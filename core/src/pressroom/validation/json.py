@@ -18,12 +18,12 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from pressroom.errors import InvalidInput, InvalidJson
-from pressroom.validation.echo import cut, printable, quoted, shown_path
+from pressroom.validation.echo import cut, format_path, printable, quoted
 
 Parsed = TypeVar("Parsed")
 
 QUICK_BYTES: Final = 65_536
-"""The size in bytes up to which bodies are parsed on the event loop; see `parse_beside`."""
+"""The size in bytes up to which bodies are parsed on the event loop; see `parse_without_blocking`."""
 
 _PARSER_DEPTH = 1024
 _MAX_CONTAINERS = 100_000
@@ -95,7 +95,7 @@ def may_hold_nul(body: bytes) -> bool:
     return _ESCAPED_NUL in body and _ESCAPED_NUL in body.replace(_ESCAPED_BACKSLASH, b"")
 
 
-async def parse_beside(parse: Callable[[bytes], Parsed], body: bytes) -> Parsed:
+async def parse_without_blocking(parse: Callable[[bytes], Parsed], body: bytes) -> Parsed:
     """Parse a body and return the result. Bodies larger than `QUICK_BYTES` are parsed in a thread."""
     return parse(body) if len(body) <= QUICK_BYTES else await asyncio.to_thread(parse, body)
 
@@ -161,9 +161,9 @@ def refuse_nul(value: dict[str, Any]) -> None:
     while open_items:
         for name, item in open_items[-1]:
             if type(name) is str and "\0" in name:
-                raise InvalidInput(shown_path((*path, name)), "its name must not contain NUL characters")
+                raise InvalidInput(format_path((*path, name)), "its name must not contain NUL characters")
             if type(item) is str and "\0" in item:
-                raise InvalidInput(shown_path((*path, name)), "must not contain NUL characters")
+                raise InvalidInput(format_path((*path, name)), "must not contain NUL characters")
             if type(item) is dict or type(item) is list:
                 path.append(name)
                 open_items.append(iter(item.items()) if type(item) is dict else enumerate(item))

@@ -22,7 +22,7 @@ from pydantic_core import ErrorDetails
 
 from pressroom.errors import InvalidInput
 from pressroom.validation.clauses import Clause, clause_of, own_text
-from pressroom.validation.echo import nearest, printable, shown_path
+from pressroom.validation.echo import format_path, nearest, printable
 
 Schema = Mapping[str, Any]
 
@@ -297,7 +297,7 @@ def _problems_of(group: list[_LocatedError], level: int) -> list[FieldProblem]:
     if any(len(failure.location.path) > start for failures in tried for failure in failures):
         likeliest = min(tried, key=len)
         return [problem for inner in _grouped(likeliest, level + 1) for problem in _problems_of(inner, level + 1)]
-    return [FieldProblem(shown_path(group[0].location.path), str(_either([failure.clause for failure in group])))]
+    return [FieldProblem(format_path(group[0].location.path), str(_either([failure.clause for failure in group])))]
 
 
 def _is_mismatch(failure: _LocatedError, start: int) -> bool:
@@ -323,17 +323,17 @@ def _problem_of_failure(failure: _LocatedError) -> FieldProblem:
     if failure.error["type"].startswith("union_tag_"):
         discriminator = str(context.get("discriminator", "")).strip("'")
         path = (*path, discriminator) if discriminator.isidentifier() else path
-    return FieldProblem(shown_path(path), str(failure.clause))
+    return FieldProblem(format_path(path), str(failure.clause))
 
 
 def _field_of(cause: InvalidInput, location: ErrorLocation) -> str:
     """Return the path of the field that a validator's error is about: its own field, a nested one, or a sibling."""
-    field_path, field = shown_path(location.path), printable(cause.field)
+    field_path, field = format_path(location.path), printable(cause.field)
     first = field.partition(".")[0]
     if not field or (location.path and first == location.path[-1] and "." not in field):
         return field_path
     if not field_path or field.startswith(f"{field_path}."):
         return field
     if first not in location.schema.get("properties", {}) and first in location.parent.get("properties", {}):
-        field_path = shown_path(location.path[:-1])
+        field_path = format_path(location.path[:-1])
     return f"{field_path}.{field}" if field_path else field

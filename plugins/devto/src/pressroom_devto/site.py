@@ -237,7 +237,7 @@ class DevtoSite(BasicSite):
 
     async def _post(self, row: Row, state: PostState | None = None) -> RemotePost:
         is_long = len(str(row.get("body_markdown") or "")) > _LONG
-        return await self.beside(post_of, row, state) if is_long else post_of(row, state)
+        return await self.run_in_worker(post_of, row, state) if is_long else post_of(row, state)
 
     async def _put(self, post_id: str, changes: Mapping[str, Any]) -> SiteResponse:
         if not (post_id.isascii() and post_id.isdigit()):

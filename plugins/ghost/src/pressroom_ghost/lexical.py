@@ -191,7 +191,7 @@ def is_mobiledoc(raw: str) -> bool:
 
 def _block(raw: str, span: BlockSpan) -> BodyBlock | None:
     """Return a block; `None` if it is not valid JSON."""
-    from pressroom_ghost.lexical_html import shown  # noqa: PLC0415 - the parser loads with the first call
+    from pressroom_ghost.lexical_html import display  # noqa: PLC0415 - the parser loads with the first call
 
     source = raw[span.start : span.end]
     if span.depth > MAX_DEPTH:
@@ -199,7 +199,7 @@ def _block(raw: str, span: BlockSpan) -> BodyBlock | None:
     node: Any = parsed(source)
     if node is BROKEN:
         return None
-    name, html = shown(node)
+    name, html = display(node)
     return BodyBlock(source, name, html)
 
 

@@ -67,7 +67,7 @@ class _NotConvertible(Exception):
     """HTML cannot represent the block."""
 
 
-def shown(node: Any) -> tuple[str, str | None]:
+def display(node: Any) -> tuple[str, str | None]:
     """Return the display name of a block and its HTML, or `None` instead of HTML for a block specific to Ghost."""
     kind = node.get("type") if isinstance(node, dict) else None
     if not isinstance(kind, str):

@@ -255,7 +255,7 @@ class GhostSite(BasicSite):
         """Create the post as a draft."""
         changes = {
             **document(replace(post, kept=frozenset())),
-            "lexical": await self.beside(body_of, post),
+            "lexical": await self.run_in_worker(body_of, post),
             "status": "draft",
             **visibility_of(post.audience),
         }
@@ -280,7 +280,7 @@ class GhostSite(BasicSite):
             raise _changed()
         changes = {**changes_of(post, current), "updated_at": updated_at(current.revision)}
         if not is_body_unchanged(post) and (not post.raw or post.raw != current.raw):
-            body = await self.beside(body_of, post)
+            body = await self.run_in_worker(body_of, post)
             changes |= {"lexical": body} if body != current.raw else {}
         return await self._put(post_id, changes)
 

@@ -109,7 +109,7 @@ def connector(config: GitConfig) -> SiteConnector:
             check_folders(layout, name, config.folders.get(name, ()))
         site = GitSite(info, repository, layout, shared=shared)
         if isinstance(repository, RemoteRepository):
-            repository.use_workers(site.beside)
+            repository.use_workers(site.run_in_worker)
         return site
 
     return SiteConnector(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol, TypeAlias
 
-from pressroom_content.contract import SiteRefused, SiteUnavailable, UnknownOutcome, work_beside
+from pressroom_content.contract import SiteRefused, SiteUnavailable, UnknownOutcome, run_in_worker
 
 from pressroom_git.snapshot import Objects, read_pack
 
@@ -212,7 +212,7 @@ def server_message(text: bytes | str) -> str:
 
 
 RunInWorker: TypeAlias = Callable[..., Awaitable[Any]]
-IN_PROCESS: Final[RunInWorker] = partial(work_beside, None)
+IN_PROCESS: Final[RunInWorker] = partial(run_in_worker, None)
 """Runs a function in-process; for repositories without worker processes, as in tests."""
 
 RequestFactory: TypeAlias = Callable[[bytes], Awaitable[bytes]]
@@ -239,8 +239,8 @@ class GitTransport(Protocol):
     title: str
     """Name of the server in messages."""
 
-    beside: RunInWorker
-    """Runs a function in a worker process; see `BasicSite.beside`."""
+    run_in_worker: RunInWorker
+    """Runs a function in a worker process; see `BasicSite.run_in_worker`."""
 
     async def list_refs(self, ask: RequestFactory) -> tuple[bytes, bytes]:
         """Return the advertisement of branches, and the response to the request that `ask` creates from it."""
@@ -301,4 +301,4 @@ class GitClient:
     async def _read(self, function: Callable[..., Any], content: bytes) -> Any:
         if len(content) <= _QUICK_BYTES:
             return function(content)
-        return await self._transport.beside(function, content, what="the list of branches")
+        return await self._transport.run_in_worker(function, content, what="the list of branches")

@@ -83,9 +83,9 @@ class RemoteRepository:
         self._cached: _Newest | None = None
         self._turn = _turns.setdefault(owner, asyncio.Lock()) if owner else asyncio.Lock()
 
-    def use_workers(self, beside: RunInWorker) -> None:
-        """Parse responses in worker processes; see `BasicSite.beside`."""
-        self._transport.beside = beside
+    def use_workers(self, run_in_worker: RunInWorker) -> None:
+        """Parse responses in worker processes; see `BasicSite.run_in_worker`."""
+        self._transport.run_in_worker = run_in_worker
 
     async def check(self) -> str:
         """Return URL and branch. Raises `SiteRejected` if the branch is missing or the credential may not write."""
@@ -178,7 +178,7 @@ class RemoteRepository:
             return files
 
     async def _run_in_worker(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return await self._transport.beside(function, *arguments, what="the repository", seconds=_SECONDS)
+        return await self._transport.run_in_worker(function, *arguments, what="the repository", seconds=_SECONDS)
 
 
 def _read_snapshot(response: bytes, title: str, head: str) -> Snapshot:
@@ -200,7 +200,7 @@ class HttpTransport:
         self._fetcher = fetcher
         self._url = self._base = url.rstrip("/")
         self.title = f"git at {urlsplit(url).netloc}"
-        self.beside = IN_PROCESS
+        self.run_in_worker = IN_PROCESS
         self._headers = {"Git-Protocol": "version=2"}
         if token:
             pair = base64.b64encode(f"{user or 'oauth2'}:{token}".encode()).decode()

@@ -148,7 +148,7 @@ class GitSite(BasicSite):
         """Commit the post as a draft."""
         now = self._now()
         path = self._layout.path(post, now)
-        content = await self.beside(new_file, self._layout, self._shared, post, path, now)
+        content = await self.run_in_worker(new_file, self._layout, self._shared, post, path, now)
         try:
             sha = await self._repository.write(path, content, f"Add {post.title}", "")
         except RemoteChanged:
@@ -171,7 +171,7 @@ class GitSite(BasicSite):
         existing = await self._file(post_id)
         if revision and existing.sha != revision:
             raise changed(post_id)
-        content = await self.beside(changed_file, self._layout, self._shared, post, post_id, existing)
+        content = await self.run_in_worker(changed_file, self._layout, self._shared, post, post_id, existing)
         return await self._write(post_id, existing, content, f"Update {post.title}")
 
     async def set_state(
@@ -182,10 +182,12 @@ class GitSite(BasicSite):
         self.require_state(state)
         existing = await self._file(post_id)
         if state == "gone":
-            title = await self.beside(title_of, post_id, existing)
+            title = await self.run_in_worker(title_of, post_id, existing)
             await self._repository.delete(post_id, f"Delete {title}", existing.sha)
             return RemotePost(post_id, "", "gone", "")
-        content, title = await self.beside(file_in_state, self._layout, post_id, existing, state == "live", self._now())
+        content, title = await self.run_in_worker(
+            file_in_state, self._layout, post_id, existing, state == "live", self._now()
+        )
         return await self._write(post_id, existing, content, f"{'Publish' if state == 'live' else 'Unpublish'} {title}")
 
     async def posts(self, since: datetime | None, limit: int) -> AsyncIterator[RemotePost]:
@@ -229,10 +231,10 @@ class GitSite(BasicSite):
 
     async def _posts(self, files: Sequence[tuple[str, File]]) -> Sequence[RemotePost]:
         description = "the files of the repository"
-        return await self.beside(posts_of, self._layout, self._info.url, files, what=description, seconds=60)
+        return await self.run_in_worker(posts_of, self._layout, self._info.url, files, what=description, seconds=60)
 
     async def _post(self, path: str, file: File) -> RemotePost:
-        return (await self.beside(posts_of, self._layout, self._info.url, [(path, file)], what=path))[0]
+        return (await self.run_in_worker(posts_of, self._layout, self._info.url, [(path, file)], what=path))[0]
 
     async def _file(self, post_id: str) -> File:
         if not self._layout.is_post(post_id):

@@ -70,7 +70,7 @@ class SshTransport:
         self._typed_key, self._typed_host_key = private_key, host_key
         self._fingerprint = ""
         self.title = f"git at {url.authority}"
-        self.beside = IN_PROCESS
+        self.run_in_worker = IN_PROCESS
 
     async def list_refs(self, ask: RequestFactory) -> tuple[bytes, bytes]:
         """Return the advertisement of branches, and the response to the request that `ask` creates from it."""
@@ -178,7 +178,7 @@ class SshTransport:
         """Return the private key, checking it in a worker process on first use."""
         key = plain_key(self._typed_key)
         if not self._fingerprint:
-            self._fingerprint = await self.beside(check_private_key, key, what="the private key")
+            self._fingerprint = await self.run_in_worker(check_private_key, key, what="the private key")
         return load_private_key(key)
 
     def _unknown_host(self, client: _Client, host_keys: HostKeys) -> SiteRejected:

@@ -183,7 +183,7 @@ def _html_of_element(root: HtmlElement, *, paragraphs: bool) -> str | None:
         return _html([root])
     if root.name == "p":
         return _html(_paragraphs(root.children, root.attributes))
-    visible = _shown(root)
+    visible = _displayed(root)
     return _html([visible]) if visible is not None else None
 
 
@@ -192,7 +192,7 @@ def _html(nodes: Nodes | None) -> str | None:
     return serialised(visible).strip() if visible is not None else None
 
 
-def _shown(element: HtmlElement) -> HtmlElement | None:
+def _displayed(element: HtmlElement) -> HtmlElement | None:
     """Return an element as readers see it; `None` if WordPress would add paragraphs in it that are hard to predict."""
     if element.name == "pre":
         return element
@@ -209,7 +209,7 @@ def _part(part: HtmlElement | Nodes, holder: str) -> Nodes | None:
     if isinstance(part, HtmlElement):
         if part.name == "p":
             return _paragraphs(part.children, part.attributes)
-        visible = _shown(part)
+        visible = _displayed(part)
         return None if visible is None else [visible]
     if holder == "blockquote":
         return _paragraphs(part, {})

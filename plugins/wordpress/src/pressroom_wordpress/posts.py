@@ -19,7 +19,7 @@ from pressroom_content.contract import (
     SiteRefused,
     SiteRejected,
     TermKind,
-    work_beside,
+    run_in_worker,
 )
 
 from pressroom_wordpress import parsing
@@ -285,7 +285,7 @@ class WordPressPosts:
 
     async def _post(self, row: Mapping[str, Any]) -> RemotePost:
         """Return a post with the names of its tags and categories instead of their IDs."""
-        post = await work_beside(self.workers, post_of, row) if is_long(row) else post_of(row)
+        post = await run_in_worker(self.workers, post_of, row) if is_long(row) else post_of(row)
         embedded_names = embedded_term_names(row)
         fields = dict(post.fields)
         kinds: tuple[tuple[TermKind, str], ...] = (("tag", "tags"), ("category", "categories"))
@@ -300,7 +300,7 @@ class WordPressPosts:
         """Return the request body for a post. `tail` is the comment of a post that was marked by someone else."""
         body = post.raw
         if not body:
-            body = await work_beside(self.workers, _encoded, post) if len(post.html) > LONG else _encoded(post)
+            body = await run_in_worker(self.workers, _encoded, post) if len(post.html) > LONG else _encoded(post)
         document: dict[str, Any] = {"content": with_marker(body, post.marker) if post.marker else body + tail}
         for field in ("title", "slug", "excerpt"):
             if field not in post.kept:

@@ -10,7 +10,7 @@ import structlog
 from markupsafe import Markup
 from sanic import HTTPResponse
 
-from pressroom.accounts.records import shown_name
+from pressroom.accounts.records import display_name
 from pressroom.errors import BackendError, Forbidden, Overloaded
 from pressroom.http.browser_sessions import MAX_FORM_BYTES, Fields, StaleFormError
 from pressroom.http.responses import Endpoint, checked_response, plugin_failures
@@ -68,7 +68,7 @@ class PluginPages:
                 charge=partial(self._charged, visit),
                 session=visit.session.token_hash.hex(),
                 person=visit.person.id,
-                person_name=shown_name(visit.person.name, visit.person.email),
+                person_name=display_name(visit.person.name, visit.person.email),
                 role=visit.role,
             )
             with plugin_failures(self._frame.host.compiled.gate, plugin, route.path):

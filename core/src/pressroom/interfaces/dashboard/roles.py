@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pressroom.accounts.records import BrowserSession, User, shown_name
+from pressroom.accounts.records import BrowserSession, User, display_name
 from pressroom.errors import Forbidden
 from pressroom.sdk import AccountRole
 from pressroom.sdk.dashboard import ACCOUNT_ROLES
@@ -44,4 +44,4 @@ def check_role(session: BrowserSession, minimum: AccountRole) -> None:
 
 def name_of(user: User) -> str:
     """Return how others see a user."""
-    return shown_name(user.name, user.email)
+    return display_name(user.name, user.email)

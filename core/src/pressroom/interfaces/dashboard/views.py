@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from pressroom.accounts.activity import LAST_USES_LIMIT, LastUses
-from pressroom.accounts.quotas import shown
+from pressroom.accounts.quotas import format_size
 from pressroom.accounts.records import BrowserSession, Connection
 from pressroom.catalog.tool import BY_NAME, PlanView, Tool, allows, tools_by_set
 from pressroom.http.access_form import ToolsetOption, title_of_tool, toolset_options
@@ -110,11 +110,11 @@ def meter(use: QuotaUse) -> Meter:
 def storage_meter(usage: StorageUsage) -> Meter:
     """Return the meter of an account's storage."""
     by_size = sorted((kind for kind in usage.kinds if kind.size), key=lambda kind: -kind.size)
-    note = ", ".join(f"{kind.title} {shown(kind.size)}" for kind in by_size) or "Nothing is stored yet"
+    note = ", ".join(f"{kind.title} {format_size(kind.size)}" for kind in by_size) or "Nothing is stored yet"
     if usage.limit is None:
-        return Meter("Storage", shown(usage.used), None, 0, 1, note, "")
+        return Meter("Storage", format_size(usage.used), None, 0, 1, note, "")
     state = "over" if usage.used >= usage.limit else "low" if usage.used >= _LOW * usage.limit else ""
-    count = f"{shown(usage.used)} of {shown(usage.limit)}"
+    count = f"{format_size(usage.used)} of {format_size(usage.limit)}"
     return Meter("Storage", count, usage.limit, min(usage.used, usage.limit), max(usage.limit, 1), note, state)
 
 

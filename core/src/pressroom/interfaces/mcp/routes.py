@@ -34,7 +34,7 @@ from pressroom.interfaces.mcp.protocol import (
 from pressroom.oauth.records import RESOURCE_METADATA_PATH, RESOURCE_PATH
 from pressroom.sdk import Caller
 from pressroom.validation.echo import quoted
-from pressroom.validation.json import QUICK_BYTES, may_hold_nul, parse_beside, parse_value
+from pressroom.validation.json import QUICK_BYTES, may_hold_nul, parse_value, parse_without_blocking
 
 log = structlog.get_logger()
 
@@ -116,7 +116,7 @@ class McpEndpoint:
         caller = await self._identify(request, caller)
         await receive_body(request, 0 if caller.subject else min(QUICK_BYTES, self._settings.max_body_bytes))
         try:
-            document = await parse_beside(self._parse, request.body)
+            document = await parse_without_blocking(self._parse, request.body)
         except InvalidJson as error:
             raise RpcError(PARSE_ERROR, error.message, status=400) from None
         return Incoming(request, document, caller, may_hold_nul(request.body))

@@ -16,7 +16,7 @@ from pressroom.http.responses import receive_body
 from pressroom.interfaces.tools_api.pages import input_from_form, parse_form
 from pressroom.interfaces.tools_api.pages.forms import MAX_FIELDS
 from pressroom.interfaces.tools_api.pages.uploads import kilobytes, max_file_bytes, too_large, with_files
-from pressroom.interfaces.tools_api.routes import read_beside
+from pressroom.interfaces.tools_api.routes import read_without_blocking
 from pressroom.sdk import MultipartForm, UploadedFile, parse_multipart
 from pressroom.validation.json import parse_object
 
@@ -67,13 +67,13 @@ class FormBodies:
                     "there, and choose a smaller file"
                 )
             try:
-                submitted = await read_beside(partial(self._parsed, media_type=media_type), request)
+                submitted = await read_without_blocking(partial(self._parsed, media_type=media_type), request)
             except CallError as error:
                 return {}, error
             params = descriptor["endpoints"][0]["params"]
             files, refused = await self._smaller(request, params, submitted.files)
             submitted = MultipartForm(submitted.texts, files)
-            return await read_beside(lambda _: self._read(submitted, descriptor, refused), request)
+            return await read_without_blocking(lambda _: self._read(submitted, descriptor, refused), request)
 
     async def _smaller(
         self, request: Request, params: Sequence[Any], files: Mapping[str, list[UploadedFile]]

@@ -25,7 +25,7 @@ from pressroom.interfaces.tools_api.routes import (
     design_in,
     file_of,
     rate_limit_headers,
-    read_beside,
+    read_without_blocking,
 )
 from pressroom.pipeline.context import CallRequest, IdentifiedCall, RefusedCall, ValidatedCall
 from pressroom.pipeline.executors.process import default_processes
@@ -115,7 +115,7 @@ class ImageLinks:
 
     async def link(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/link`: create the image of a JSON body as in the API, and return its permanent URL."""
-        arguments = await read_beside(design_in, request)
+        arguments = await read_without_blocking(design_in, request)
         try:
             self._check_tool(slug)
             checked = await self._checked(slug, arguments, request.ctx.request_id)

@@ -23,7 +23,7 @@ from pressroom.interfaces.tools_api.routes import (
     ToolsApi,
     design_in,
     rate_limit_headers,
-    read_beside,
+    read_without_blocking,
     warning_headers,
 )
 from pressroom.pipeline.context import CallRequest, ReceivedCall
@@ -54,7 +54,7 @@ class PreviewRoutes:
 
     async def posted(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/preview`: return the preview of a JSON body as in the API."""
-        arguments = await read_beside(design_in, request)
+        arguments = await read_without_blocking(design_in, request)
         return await self._respond(request, slug, arguments)
 
     async def linked(self, request: Request, slug: str) -> HTTPResponse:

@@ -51,7 +51,7 @@ from pressroom.pipeline.context import (
 from pressroom.pipeline.stages.respond import file_data, iso_time
 from pressroom.sdk import CacheEntry, LimitStatus
 from pressroom.storage.files.signing import disposition_type, extension_of
-from pressroom.validation.echo import counted, nearest, shown
+from pressroom.validation.echo import counted, format_value, nearest
 from pressroom.validation.json import QUICK_BYTES, Parsed, parse_object
 
 _MAX_WARNING_LENGTH: Final = 300
@@ -171,7 +171,7 @@ class ToolsApi:
 
     async def generate(self, request: Request, slug: str) -> HTTPResponse:
         """`POST /tools/<slug>/api/generate`: run the tool with the parameters in the body."""
-        arguments, delivery = await read_beside(_read, request)
+        arguments, delivery = await read_without_blocking(_read, request)
         return await self._respond(request, slug, arguments, delivery)
 
     async def shrink(self, request: Request, content: bytes, media_types: Sequence[str], max_bytes: int) -> bytes:
@@ -294,7 +294,7 @@ def _file(call: ValidatedCall, entry: CacheEntry, limits: EncodedHeaders) -> HTT
     )
 
 
-async def read_beside(read: Callable[[Request], Parsed], request: Request) -> Parsed:
+async def read_without_blocking(read: Callable[[Request], Parsed], request: Request) -> Parsed:
     """Call `read` with a request. For a large body, run it in a thread so as not to block the event loop."""
     return read(request) if len(request.body) <= QUICK_BYTES else await asyncio.to_thread(read, request)
 
@@ -305,7 +305,7 @@ def _read(request: Request) -> tuple[dict[str, Any] | CallError, Delivery]:
         arguments = body_object(request)
         delivery = arguments.pop("response", None)
         if delivery is not None and delivery not in DELIVERIES:
-            raise InvalidInput("response", f"must be one of url, binary (got {shown(delivery)})")
+            raise InvalidInput("response", f"must be one of url, binary (got {format_value(delivery)})")
     except CallError as error:
         return error, "url"
     return arguments, delivery or "url"

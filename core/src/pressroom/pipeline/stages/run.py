@@ -27,7 +27,7 @@ from pressroom.errors import (
 )
 from pressroom.fetch.shares import Share, share_of
 from pressroom.gate import PluginCall, PluginFailed
-from pressroom.gate.failures import one_line, raised_in, shown
+from pressroom.gate.failures import describe_value, one_line, raised_in
 from pressroom.gate.plugin_gate import Reason
 from pressroom.pipeline.context import RenderedFile, Services, ValidatedCall
 from pressroom.pipeline.executors import ExecutionRequest
@@ -373,7 +373,7 @@ def _artifact_problem(artifact: object, declaration: Generator) -> str:
     if problem := "" if shape.preview is None else _preview_problem(shape.preview):
         return problem
     if not isinstance(shape.warnings, tuple | list) or not all(map(is_text, shape.warnings)):
-        return f"returned the warnings {shown(shape.warnings)}; they must be a tuple of str"
+        return f"returned the warnings {describe_value(shape.warnings)}; they must be a tuple of str"
     if declaration.details is not None and not isinstance(artifact.details, declaration.details):
         return f"returned details of type {type(artifact.details).__name__}"
     return ""
@@ -388,4 +388,4 @@ def _preview_problem(preview: Any) -> str:
         case (str(), _):
             return ""
         case _:
-            return f"made the preview {shown(preview)}; it must be a pair such as ('image/png', b'…')"
+            return f"made the preview {describe_value(preview)}; it must be a pair such as ('image/png', b'…')"

@@ -36,7 +36,7 @@ class PluginSchema:
     async def differences(self) -> list[str]:
         """List the changes that the database needs to match the plugin's tables, such as `add_column notes.color`."""
         changes = await differences(self.database, self.models.metadata, ignore=self.others)
-        return [line for change in changes for line in _shown(change)]
+        return [line for change in changes for line in _describe(change)]
 
     async def revision(self) -> tuple[str, str]:
         """Return the bodies of `upgrade` and `downgrade` for these changes, as source code without indentation.
@@ -88,12 +88,12 @@ async def differences(database: SqlDatabase, metadata: MetaData, *, ignore: Iter
 
 def describe(change: Any) -> str:
     """Format a change from `differences`, such as `add_column notes.color`."""
-    return "; ".join(_shown(change))
+    return "; ".join(_describe(change))
 
 
-def _shown(change: Any) -> list[str]:
+def _describe(change: Any) -> list[str]:
     if isinstance(change, list):
-        return [line for member in change for line in _shown(member)]
+        return [line for member in change for line in _describe(member)]
     kind, *details = change
     names = [str(getattr(part, "name", part)) for part in details if part is not None and not isinstance(part, dict)]
     return [f"{kind} {'.'.join(names)}"]

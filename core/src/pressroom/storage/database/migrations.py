@@ -226,7 +226,7 @@ class Migrator:
             if is_outage(error):
                 raise
             raise SchemaError(
-                f"a migration of {plugin} failed and was undone: {_shown(error)}{_location(error)}",
+                f"a migration of {plugin} failed and was undone: {_describe(error)}{_location(error)}",
                 hint="report it to the plugin's authors; nothing was changed",
             ) from error
 
@@ -236,7 +236,7 @@ def known_revisions(plugin: str, models: Models) -> Revisions:
     try:
         return plain_revisions(models.migrations) or _revisions(_script(models))
     except (Exception, SystemExit) as error:
-        raise SchemaError(f"the migrations of {plugin} cannot be read: {_shown(error)}") from error
+        raise SchemaError(f"the migrations of {plugin} cannot be read: {_describe(error)}") from error
 
 
 def run_migrations(connection: Connection, plugin: str, models: Models, *, downgrade_to: str = "") -> None:
@@ -303,6 +303,6 @@ def _location(error: BaseException) -> str:
     return locations[-1] if locations else ""
 
 
-def _shown(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     reason = reason_of(error)
     return reason if isinstance(error, DBAPIError) else f"{type(error).__name__}: {reason}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from pressroom.sdk import Authenticator, Authorizer, Caller, Credentials, Generator, Identity, Rejected
-from pressroom.testing.contracts.generator import shown
+from pressroom.testing.contracts.generator import describe
 from pressroom.testing.contracts.records import ANONYMOUS, SOMEBODY, RecordInHost, check_record
 from pressroom.testing.contracts.suite import ContractSuite, Finding, PromiseBroken, expect
 from pressroom.testing.running import RunningHost
@@ -144,7 +144,7 @@ async def _wrong(subject: KnownAuthenticator) -> None:
         raise PromiseBroken(f"{identity!r}")
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     response = await subject.http.post("/api/mcp", json=body, headers=dict(wrong))
-    expect(response.status_code == _UNAUTHORIZED, shown(response))
+    expect(response.status_code == _UNAUTHORIZED, describe(response))
 
 
 @AUTHORIZER.promise(
@@ -172,7 +172,7 @@ async def _reason(subject: RecordInHost[Authorizer]) -> None:
         body = dict(declaration.examples[0].params)
         response = await subject.http.post(f"/tools/{declaration.slug}/api/generate", json=body)
         message = response.json().get("error", {}).get("message", "") if response.status_code == _FORBIDDEN else ""
-        expect(str(reason) in message, f"{shown(response)} where it returned {reason!r}")
+        expect(str(reason) in message, f"{describe(response)} where it returned {reason!r}")
         return
 
 

@@ -37,7 +37,7 @@ async def _examples(subject: Subject) -> None:
 @GENERATOR.promise("its page is shown", fix="see the server's log for what failed while the page was rendered")
 async def _page(subject: Subject) -> None:
     response = await subject.http.get(f"/tools/{subject.record.slug}")
-    expect(response.status_code == _OK, shown(response))
+    expect(response.status_code == _OK, describe(response))
 
 
 @GENERATOR.promise(
@@ -46,7 +46,7 @@ async def _page(subject: Subject) -> None:
 async def _examples_succeed(subject: Subject) -> None:
     for example in subject.record.examples:
         response = await _call(subject, example.params)
-        expect(not response.is_error, f"{shown(response)} for the example {example.title!r}")
+        expect(not response.is_error, f"{describe(response)} for the example {example.title!r}")
 
 
 @GENERATOR.promise(
@@ -60,7 +60,7 @@ async def _cached(subject: Subject) -> None:
         first = await _call(subject, example.params)
         repeated = await _call(subject, dict(reversed(list(example.params.items()))))
         if not first.is_error:
-            expect(not repeated.is_error and repeated.json()["data"]["cached"], shown(repeated))
+            expect(not repeated.is_error and repeated.json()["data"]["cached"], describe(repeated))
 
 
 @GENERATOR.promise(
@@ -73,10 +73,10 @@ async def _delivered(subject: Subject) -> None:
         if described.is_error:
             return
         binary = await _call(subject, {**example.params, "response": "binary"})
-        expect(not binary.is_error and media_type(binary) in subject.record.produces, shown(binary))
+        expect(not binary.is_error and media_type(binary) in subject.record.produces, describe(binary))
         url = described.json()["data"]["url"].removeprefix(subject.running.settings.public_url)
         file = await subject.http.get(url)
-        expect(not file.is_error, shown(file))
+        expect(not file.is_error, describe(file))
         expect(not _is_cached(subject) or file.content == binary.content, "another file at data.url")
 
 
@@ -101,7 +101,7 @@ async def _editable(subject: Subject) -> None:
 async def _unknown_field(subject: Subject) -> None:
     for example in subject.record.examples[:1]:
         response = await _call(subject, {**example.params, UNKNOWN_FIELD: 1})
-        expect(response.status_code == _REFUSED and UNKNOWN_FIELD in response.text, shown(response))
+        expect(response.status_code == _REFUSED and UNKNOWN_FIELD in response.text, describe(response))
 
 
 @GENERATOR.promise(
@@ -112,7 +112,7 @@ async def _wrong_types(subject: Subject) -> None:
     for example in subject.record.examples[:1]:
         for name in sent_fields(subject.record.params):
             response = await _call(subject, {**example.params, name: [{UNKNOWN_FIELD: []}]})
-            expect(response.status_code in (_OK, _REFUSED), f"{shown(response)} for {name}")
+            expect(response.status_code in (_OK, _REFUSED), f"{describe(response)} for {name}")
 
 
 def expect_texts(texts: Mapping[str, str]) -> None:
@@ -123,7 +123,7 @@ def expect_texts(texts: Mapping[str, str]) -> None:
         expect(words >= min_words, f"{field} {'empty' if not words else f'too short to be useful: {text!r}'}")
 
 
-def shown(response: httpx.Response) -> str:
+def describe(response: httpx.Response) -> str:
     """Return the status of a response, and the beginning of its body if it is text."""
     text = media_type(response).startswith(("text/", "application/json"))
     return f"{response.status_code} {' '.join(response.text[:200].split()) if text else 'a file'}"

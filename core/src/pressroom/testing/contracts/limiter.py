@@ -123,7 +123,7 @@ def _near(seconds: float, expected: float) -> bool:
     return abs(seconds - expected) <= _TOLERANCE
 
 
-def _shown(status: LimitStatus) -> str:
+def _describe(status: LimitStatus) -> str:
     return f"allowed={status.allowed}, limit={status.limit}, remaining={status.remaining}, reset_at={status.reset_at}"
 
 
@@ -139,8 +139,8 @@ async def _protocol(subject: LimiterInTime) -> None:
 async def _unused(subject: LimiterInTime) -> None:
     before = subject.seconds()
     status = await subject.limiter.peek(_minute(60), subject.key)
-    expect((status.allowed, status.limit, status.remaining) == (True, 60, 60), _shown(status))
-    expect(before - 1 <= status.reset_at <= subject.seconds() + 1, _shown(status))
+    expect((status.allowed, status.limit, status.remaining) == (True, 60, 60), _describe(status))
+    expect(before - 1 <= status.reset_at <= subject.seconds() + 1, _describe(status))
 
 
 @LIMITER.promise(
@@ -160,10 +160,10 @@ async def _reset(subject: LimiterInTime) -> None:
     rate = Rate(1, 2)
     await subject.take(rate)
     refused = await subject.take(rate)
-    expect(not refused.allowed and refused.reset_at <= subject.seconds() + 2 + _TOLERANCE, _shown(refused))
+    expect(not refused.allowed and refused.reset_at <= subject.seconds() + 2 + _TOLERANCE, _describe(refused))
     await subject.advance_to(refused.reset_at)
     status = await subject.take(rate)
-    expect(status.allowed, f"at reset_at: {_shown(status)}")
+    expect(status.allowed, f"at reset_at: {_describe(status)}")
 
 
 @LIMITER.promise(
@@ -181,7 +181,7 @@ async def _moving(subject: LimiterInTime) -> None:
     clock.advance(49.999999)
     refused = await subject.take(rate)
     expect(not refused.allowed, "a request allowed before the first one had left the window")
-    expect(_near(refused.reset_at, start + 60), _shown(refused))
+    expect(_near(refused.reset_at, start + 60), _describe(refused))
     clock.advance_to(refused.reset_at)
     expect((await subject.take(rate)).allowed, "the request at reset_at refused")
     expect(not (await subject.take(rate)).allowed, "two requests allowed where one had left the window")
@@ -234,7 +234,7 @@ async def _small(subject: LimiterInTime) -> None:
     expect(not status.allowed, "peek() allows a whole request where half of one is left")
     expect(not (await subject.take(_minute(1))).allowed, "a whole request allowed where half of one was left")
     status = await subject.take(_minute(1), 0.5)
-    expect((status.allowed, status.remaining) == (True, 0), _shown(status))
+    expect((status.allowed, status.remaining) == (True, 0), _describe(status))
 
 
 @LIMITER.promise(
@@ -249,12 +249,12 @@ async def _small_reset(subject: LimiterInTime) -> None:
     for _ in range(9):
         clock.advance(1)
         status = await subject.take(rate, 0.1)
-    expect(status.remaining == 1 and _near(status.reset_at, start + 69), _shown(status))
+    expect(status.remaining == 1 and _near(status.reset_at, start + 69), _describe(status))
     clock.advance(1)
     status = await subject.take(
         rate, 0.1
     )  # 1.1 are used: a whole request is free once the first tenth leaves the window
-    expect(status.remaining == 0 and _near(status.reset_at, start + 60), _shown(status))
+    expect(status.remaining == 0 and _near(status.reset_at, start + 60), _describe(status))
 
 
 @LIMITER.promise(
@@ -263,8 +263,8 @@ async def _small_reset(subject: LimiterInTime) -> None:
 async def _given_back(subject: LimiterInTime) -> None:
     await subject.take(_minute(2))
     status = await subject.limiter.give_back(_minute(2), subject.key, 1)
-    expect((status.allowed, status.remaining) == (True, 2), _shown(status))
-    expect(abs(status.reset_at - subject.seconds()) < 1, _shown(status))
+    expect((status.allowed, status.remaining) == (True, 2), _describe(status))
+    expect(abs(status.reset_at - subject.seconds()) < 1, _describe(status))
 
 
 @LIMITER.promise(
@@ -280,7 +280,7 @@ async def _newest_given_back(subject: LimiterInTime) -> None:
         clock.advance(5)
     for cost, remaining, reset_at in ((0.5, 0, start + 60), (1, 1, start + 75), (0.1, 1, start + 70)):
         status = await subject.limiter.give_back(rate, subject.key, cost)
-        seen = f"after {cost:g} was given back: {_shown(status)}"
+        seen = f"after {cost:g} was given back: {_describe(status)}"
         expect(status.remaining == remaining and _near(status.reset_at, reset_at), seen)
 
 
@@ -290,10 +290,10 @@ async def _newest_given_back(subject: LimiterInTime) -> None:
 )
 async def _never_counted(subject: LimiterInTime) -> None:
     status = await subject.limiter.give_back(_minute(2), subject.key, 1)
-    expect(status.remaining == 2, _shown(status))
+    expect(status.remaining == 2, _describe(status))
     await subject.take(_minute(2), 0.5)
     status = await subject.limiter.give_back(_minute(2), subject.key, 1)
-    expect(status.remaining == 1, _shown(status))
+    expect(status.remaining == 1, _describe(status))
 
 
 @LIMITER.promise(
@@ -304,18 +304,18 @@ async def _nothing_left(subject: LimiterInTime) -> None:
     for _ in range(200):
         await subject.take(_minute(3), 0.1)
         status = await subject.limiter.give_back(_minute(3), subject.key, 0.1)
-        expect(status.remaining == 2, _shown(status))
+        expect(status.remaining == 2, _describe(status))
 
 
 @LIMITER.promise("peek does not count", fix="only read the window in peek()")
 async def _peeked(subject: LimiterInTime) -> None:
     for _ in range(5):
         status = await subject.limiter.peek(_minute(1), subject.key)
-        expect(status.allowed, _shown(status))
+        expect(status.allowed, _describe(status))
     await subject.take(_minute(1))
     for _ in range(5):
         status = await subject.limiter.peek(_minute(1), subject.key)
-        expect((status.allowed, status.remaining) == (False, 0), _shown(status))
+        expect((status.allowed, status.remaining) == (False, 0), _describe(status))
 
 
 @LIMITER.promise(
@@ -364,7 +364,7 @@ async def _given_back_at_once(subject: LimiterInTime) -> None:
 
     await asyncio.gather(*(fail(cost) for cost in (1, 0.1, 0.01) * 100))
     status = await subject.limiter.peek(_minute(50), subject.key)
-    expect(status.remaining == 50, _shown(status))
+    expect(status.remaining == 50, _describe(status))
 
 
 @LIMITER.promise(
@@ -378,10 +378,10 @@ async def _long_use(subject: LimiterInTime) -> None:
         expect((await subject.take(_minute(20))).allowed, "a request refused that came as rarely as the limit allows")
         clock.advance(3)
     status = await subject.limiter.peek(_minute(20), subject.key)
-    expect(status.remaining == 1, _shown(status))
+    expect(status.remaining == 1, _describe(status))
     clock.advance(3600)
     status = await subject.limiter.peek(_minute(20), subject.key)
-    expect(status.remaining == 20, _shown(status))
+    expect(status.remaining == 20, _describe(status))
 
 
 @LIMITER.promise("costs outside 0.01 to 1 raise ValueError", fix="check the cost in take() and give_back()")

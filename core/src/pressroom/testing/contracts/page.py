@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import httpx
 
 from pressroom.sdk import Route
-from pressroom.testing.contracts.generator import media_type, shown
+from pressroom.testing.contracts.generator import describe, media_type
 from pressroom.testing.contracts.records import RecordInHost
 from pressroom.testing.contracts.suite import ContractSuite, expect
 
@@ -34,7 +34,7 @@ _FORBIDDEN: Final = 403
 async def _signed_in(subject: Subject) -> None:
     if _asks_get(subject):
         response = await subject.http.get(subject.record.path, headers=await _signed_in_headers(subject))
-        expect(response.status_code == _OK or response.is_redirect, shown(response))
+        expect(response.status_code == _OK or response.is_redirect, describe(response))
 
 
 @PAGE.promise(
@@ -68,7 +68,8 @@ async def _signed_out(subject: Subject) -> None:
     if _asks_get(subject):
         response = await subject.http.get(subject.record.path)
         expect(
-            response.status_code in _REDIRECTS and "/sign-in" in response.headers.get("location", ""), shown(response)
+            response.status_code in _REDIRECTS and "/sign-in" in response.headers.get("location", ""),
+            describe(response),
         )
 
 
@@ -77,7 +78,7 @@ async def _csrf(subject: Subject) -> None:
     if "POST" in _methods(subject) and "<" not in subject.record.path:
         headers = {**await _signed_in_headers(subject), "origin": subject.running.url}
         response = await subject.http.post(subject.record.path, data={"csrf": "no"}, headers=headers)
-        expect(response.status_code == _FORBIDDEN, shown(response))
+        expect(response.status_code == _FORBIDDEN, describe(response))
 
 
 @ROUTE.promise(
@@ -89,7 +90,7 @@ async def _handled(subject: Subject) -> None:
         return
     for method in sorted(_methods(subject) & {"GET", "POST"}):
         response: httpx.Response = await subject.http.request(method, subject.record.path)
-        expect(response.status_code < _FAILED, f"{shown(response)} for {method}")
+        expect(response.status_code < _FAILED, f"{describe(response)} for {method}")
 
 
 def _methods(subject: Subject) -> set[str]:

@@ -108,11 +108,11 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
 
 def _lines(article: Article) -> list[str]:
     draft = Draft.of(article)
-    fields = [f"{name}: {_shown(getattr(draft, name))}" for name in FIELDS if name != "body" and getattr(draft, name)]
+    fields = [f"{name}: {_text_of(getattr(draft, name))}" for name in FIELDS if name != "body" and getattr(draft, name)]
     return [*fields, "", *article.body.splitlines()]
 
 
-def _shown(value: object) -> str:
+def _text_of(value: object) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 

@@ -23,7 +23,7 @@ from pressroom_content.contract.articles import (
     slug_of,
     spelled_out,
 )
-from pressroom_content.contract.basic_site import BasicSite, BlockSite, BodyBlock, BodyCodec, SiteAction, work_beside
+from pressroom_content.contract.basic_site import BasicSite, BlockSite, BodyBlock, BodyCodec, SiteAction, run_in_worker
 from pressroom_content.contract.connectors import Approved, CredentialField, SiteConnector
 from pressroom_content.contract.control import (
     Control,
@@ -251,11 +251,11 @@ __all__ = [
     "render_body",
     "require_control",
     "retry_after_of",
+    "run_in_worker",
     "search_sources",
     "site_connectors",
     "slug_of",
     "spelled_out",
     "url_key",
     "with_query",
-    "work_beside",
 ]

@@ -54,10 +54,10 @@ _VERBS: Final[Mapping[SiteAction, tuple[str, ...]]] = {
 }
 
 
-async def work_beside(
+async def run_in_worker(
     workers: Workers | None, function: Callable[..., T], *arguments: Any, what: str = "the post", seconds: float = 20.0
 ) -> T:
-    """Run a function in a worker process, as `BasicSite.beside` does, for sites that do not derive from `BasicSite`."""
+    """Run a function in a worker process, like `BasicSite.run_in_worker`, for sites that do not derive from it."""
     if workers is None:
         return function(*arguments)
     try:
@@ -95,7 +95,7 @@ class BasicSite(ABC):
             if missing and getattr(cls.capabilities, action):
                 raise TypeError(f"{cls.__name__} declares the capability {action}; define {', '.join(missing)} too")
 
-    async def beside(
+    async def run_in_worker(
         self, function: Callable[..., T], *arguments: Any, what: str = "the post", seconds: float = 20.0
     ) -> T:
         """Run a function on a text or a file in a worker process, which can be stopped. See `Workers.run`.
@@ -105,7 +105,7 @@ class BasicSite(ABC):
             SiteUnavailable: too much work is waiting at the moment.
             PressroomError: whatever the function raised.
         """
-        return await work_beside(self.workers, function, *arguments, what=what, seconds=seconds)
+        return await run_in_worker(self.workers, function, *arguments, what=what, seconds=seconds)
 
     def refusal(self, action: SiteAction) -> SiteRefused:
         """Return the error for an action that the platform does not support."""

@@ -25,7 +25,7 @@ from pressroom_content.contract.control import is_below, url_key, web_url
 from pressroom_content.contract.site_errors import storable
 from pressroom_content.publishing.bodies import MAX_RAW_LENGTH, SiteBody, joined_text, read_body
 from pressroom_content.publishing.comparing import baseline_of, compared
-from pressroom_content.publishing.known import can_be_stored, shown_fields
+from pressroom_content.publishing.known import can_be_stored, displayed_fields
 from pressroom_content.publishing.posts import capabilities_of, fields_of, sent_fields
 from pressroom_content.publishing.store import MAX_EXTERNAL_ID_LENGTH, STEPS, shortened, work_on
 from pressroom_content.records import Article, Website
@@ -206,7 +206,7 @@ async def _bind(
             bound=f"{website.id}:{remote.id}",
             raw=body.raw,
             segments=body.stored(),
-            fields=shown_fields(remote),
+            fields=displayed_fields(remote),
             sent=sent,
             read_at=now,
         )

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from pressroom.sdk import PluginContext
 
-from pressroom_content.contract import Post, RemoteMedia, RemotePost, spelled_out, work_beside
+from pressroom_content.contract import Post, RemoteMedia, RemotePost, run_in_worker, spelled_out
 from pressroom_content.contract.site_errors import storable
 
 _WORD = re.compile(r"\w+")
@@ -343,7 +343,7 @@ async def compared(plugin: PluginContext, function: Callable[..., T], *arguments
     """
     if not any(isinstance(argument, Post | RemotePost) and len(argument.html) > _LONG for argument in arguments):
         return function(*arguments)
-    return await work_beside(plugin.services.workers, function, *map(_as_compared, arguments))
+    return await run_in_worker(plugin.services.workers, function, *map(_as_compared, arguments))
 
 
 def _as_compared(argument: Any) -> Any:

@@ -42,7 +42,7 @@ def can_be_stored(raw: str) -> bool:
     return len(raw) <= MAX_RAW_LENGTH and storable(raw) == raw
 
 
-def shown_fields(post: RemotePost) -> dict[str, Any]:
+def displayed_fields(post: RemotePost) -> dict[str, Any]:
     """Return the fields of a post as its website shows them, as JSON, with `audience` if the post is not public.
 
     `featured` is the featured image, or a boolean if the platform only reports whether there is one.
@@ -87,7 +87,7 @@ async def remember_body(
         session.add(row)
     row.raw, row.segments = body.raw, body.stored()
     row.sent = {**sent, _KEPT_FIELDS: sorted(kept_fields)} if kept_fields else dict(sent)
-    row.fields, row.read_at = shown_fields(post), datetime.now(UTC)
+    row.fields, row.read_at = displayed_fields(post), datetime.now(UTC)
 
 
 async def unbind(session: AsyncSession, publication_id: str) -> None:

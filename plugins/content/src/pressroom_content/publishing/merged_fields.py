@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from pressroom.sdk import PluginContext
 
 from pressroom_content.contract import RemotePost
-from pressroom_content.publishing.known import KnownBody, shown_fields
+from pressroom_content.publishing.known import KnownBody, displayed_fields
 from pressroom_content.publishing.posts import capabilities_of, equals_sent, fields_of, sent_fields
 from pressroom_content.records import Article, Website
 from pressroom_content.websites import settings as site_settings
@@ -52,7 +52,7 @@ def merged_fields(
     changes: dict[str, Any] = {}
     edited: dict[str, Any] = {}
     conflicts = []
-    site_fields = shown_fields(remote)
+    site_fields = displayed_fields(remote)
     owner_fields = _left_to_owner(known, site_fields, local)
     for name in (*_FIELDS, *_SITE_ONLY):
         if name not in site_fields or name not in known.fields or site_fields[name] == known.fields[name]:

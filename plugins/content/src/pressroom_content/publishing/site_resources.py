@@ -180,7 +180,7 @@ async def find_author(
             authors = ()
     if not authors:
         return ids, [unknown_author(post.author)]
-    names = ", ".join(_shown(author) for author in authors[:_MAX_NAMED])
+    names = ", ".join(_term_text(author) for author in authors[:_MAX_NAMED])
     more = (
         f" and {len(authors) - _MAX_NAMED} more, which list_site_taxonomies shows" if len(authors) > _MAX_NAMED else ""
     )
@@ -211,7 +211,7 @@ async def author_warnings(plugin: PluginContext, website: Website, post: Post) -
     return tuple(warnings)
 
 
-def _shown(term: Term) -> str:
+def _term_text(term: Term) -> str:
     return f"{term.name} ({term.slug})" if term.slug and term.slug != term.name else term.name
 
 

@@ -92,7 +92,7 @@ async def merge_site_edits(params: MergeParams, call: Call) -> ToolResult:
         content_id=result.publication.article_id,
         version=result.update.article.version if result.update is not None else None,
         edited=result.edited,
-        diff=_shown(result.diff),
+        diff=_shortened(result.diff),
         fields=dict(result.fields or {}),
         conflicts=rows,
     )
@@ -118,7 +118,7 @@ def _result_text(result: SiteEdits, data: MergeResult) -> str:
     return "\n".join([head, *lines])
 
 
-def _shown(diff: str) -> str:
+def _shortened(diff: str) -> str:
     """Return a diff; if it is too long, cut it after a line and append a note."""
     if len(diff) <= MAX_SHOWN_LENGTH:
         return diff

@@ -198,13 +198,13 @@ class FigureChart:
     x: Markup
 
 
-def drawn(report: FigureReport, selected: Range) -> Sequence[FigureChart]:
+def draw_charts(report: FigureReport, selected: Range) -> Sequence[FigureChart]:
     """Return the charts of a report, one for each metric, except those that the source does not provide."""
     metrics = [metric for metric in METRICS if not report.now.impressions or metric.value(report.now) is not None]
-    return [_drawn(report, selected, metric) for metric in metrics]
+    return [_draw_chart(report, selected, metric) for metric in metrics]
 
 
-def _drawn(report: FigureReport, selected: Range, metric: Metric) -> FigureChart:
+def _draw_chart(report: FigureReport, selected: Range, metric: Metric) -> FigureChart:
     points = [
         Point(_point_title(metric, step), metric.value(step.now), metric.value(step.then), step.final)
         for step in report.steps

@@ -130,17 +130,17 @@ class Verdict:
 
 def good(message: str, value: Value = None, evidence: Iterable[Evidence] = ()) -> Verdict:
     """Return a verdict with full points."""
-    return Verdict(Status.GOOD, message, value, "", shown(evidence))
+    return Verdict(Status.GOOD, message, value, "", first_pieces(evidence))
 
 
 def ok(message: str, value: Value = None, *, fix: str, evidence: Iterable[Evidence] = ()) -> Verdict:
     """Return a verdict with half the points."""
-    return Verdict(Status.OK, message, value, fix, shown(evidence))
+    return Verdict(Status.OK, message, value, fix, first_pieces(evidence))
 
 
 def bad(message: str, value: Value = None, *, fix: str, evidence: Iterable[Evidence] = ()) -> Verdict:
     """Return a verdict without points."""
-    return Verdict(Status.BAD, message, value, fix, shown(evidence))
+    return Verdict(Status.BAD, message, value, fix, first_pieces(evidence))
 
 
 def skipped(reason: str, value: Value = None) -> Verdict:
@@ -152,7 +152,7 @@ def graded(
     status: Status, message: str, value: Value = None, *, fix: str, evidence: Iterable[Evidence] = ()
 ) -> Verdict:
     """Return a verdict with a computed status; a good one has no fix."""
-    return Verdict(status, message, value, "" if status is Status.GOOD else fix, shown(evidence))
+    return Verdict(status, message, value, "" if status is Status.GOOD else fix, first_pieces(evidence))
 
 
 def at_most(value: float, limit: float, fair: float) -> Status:
@@ -165,7 +165,7 @@ def at_least(value: float, limit: float, fair: float) -> Status:
     return Status.GOOD if value >= limit else Status.OK if value >= fair else Status.BAD
 
 
-def shown(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
+def first_pieces(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     """Return the first five pieces of evidence, each cut to 300 characters."""
     pieces: list[Evidence] = []
     for piece in evidence:
