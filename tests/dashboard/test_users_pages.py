@@ -12,6 +12,8 @@ from support.people import EMAIL, HOSTILE, PLANS, BrowserWithoutScreen, Page, ad
 
 USERS = "/dashboard/users"
 PASSWORD = "seven quiet otters climb"
+DECOMPOSED = "jo\u0308rg@example.org"
+COMPOSED = "j\u00f6rg@example.org"
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +22,10 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningHost]:
         "builtin_plugins": False,
         "plugins": {"account": {}},
         "plans": PLANS,
-        "accounts": {"operators": [f" {EMAIL.upper()}".strip(), "root@example.org"], "sign_up": True},
+        "accounts": {
+            "operators": [f" {EMAIL.upper()}".strip(), "root@example.org", DECOMPOSED, "zoe\u0308@example.org"],
+            "sign_up": True,
+        },
     }
     with RunningHost(settings_for_test(config, tmp_path_factory.mktemp("data"))) as running:
         yield running
@@ -143,9 +148,16 @@ def test_a_link_is_invalid_once_the_account_is_disabled(
         assert browser.get(link).status == 404
 
 
-def test_signing_up_as_an_operator_is_refused(host: RunningHost) -> None:
+@pytest.mark.parametrize("email", ["Root@Example.org ", COMPOSED, DECOMPOSED])
+def test_signing_up_as_an_operator_is_refused(host: RunningHost, email: str) -> None:
     with BrowserWithoutScreen(host) as browser:
         form = browser.get("/sign-up").fields("/sign-up")
-        refused = browser.post("/sign-up", form | {"email": "Root@Example.org ", "name": "", "password": PASSWORD})
+        refused = browser.post("/sign-up", form | {"email": email, "name": "", "password": PASSWORD})
         assert (refused.status, "belongs to an operator" in refused.one("#f-email-error").lower()) == (400, True)
-    assert host.run(host.host.accounts.users.by_email("root@example.org")) is None
+    assert host.run(host.host.accounts.users.by_email(email)) is None
+
+
+def test_an_operator_is_recognised_however_their_accents_are_encoded(host: RunningHost) -> None:
+    with BrowserWithoutScreen(host) as browser:
+        browser.enter(host, add_person(host, "zo\u00eb@example.org"))
+        assert browser.get(USERS).status == 200

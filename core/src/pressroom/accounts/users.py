@@ -55,7 +55,15 @@ def normalised_email(text: str) -> str:
     return email
 
 
-__all__ = ["Users", "normalised_email", "user_of"]
+def comparable_email(text: str) -> str:
+    """Return an e-mail address in its canonical form. An invalid one, which no account has, is put in lower case."""
+    try:
+        return normalised_email(text)
+    except InvalidInput:
+        return text.strip().lower()
+
+
+__all__ = ["Users", "comparable_email", "normalised_email", "user_of"]
 
 
 class Users:

@@ -14,6 +14,7 @@ from sanic import HTTPResponse, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.accounts.records import BrowserSession, Membership, User
+from pressroom.accounts.users import comparable_email
 from pressroom.columns import new_id
 from pressroom.errors import BackendError, CallError
 from pressroom.host.host import Host
@@ -148,7 +149,7 @@ class DashboardFrame:
         self._templates = site.templates("pressroom.interfaces.dashboard")
         groups = groups_of(host)
         accounts = host.settings.accounts
-        self._operators = frozenset(email.strip().lower() for email in accounts.operators)
+        self._operators = frozenset(comparable_email(email) for email in accounts.operators)
         provider = accounts.identity_provider
         self._is_open = accounts.sign_up or (provider.issuer is not None and provider.create_accounts)
         self._groups = {role: visible_groups(groups, role) for role in ACCOUNT_ROLES}
@@ -161,7 +162,7 @@ class DashboardFrame:
 
     def is_operators_email(self, email: str) -> bool:
         """Return whether an e-mail address belongs to an operator. Such accounts cannot be self-registered."""
-        return email.strip().lower() in self._operators
+        return comparable_email(email) in self._operators
 
     async def lacks_operators(self, visit: DashboardRequest, session: AsyncSession) -> bool:
         """Return whether to explain how to become an operator: only if nobody is one and a single account exists.
