@@ -131,6 +131,18 @@ def test_a_new_account_has_a_link_that_works_once(host: RunningHost, operator: B
     assert (duplicate.status, "new@example.net" in duplicate.one("#f-email-error")) == (400, True)
 
 
+def test_choosing_a_password_counts_as_signing_in(
+    host: RunningHost, operator: BrowserWithoutScreen, person: User
+) -> None:
+    page = press(operator, person, "link")
+    assert "never signed in" in page.text
+    link = page.one("#sign-in-link").removeprefix(host.url)
+    with BrowserWithoutScreen(host) as browser:
+        assert browser.submit(browser.get(link), "/password", password=PASSWORD).path == "/dashboard"
+        assert browser.client.cookies.get("pressroom_known"), "guesses made elsewhere cannot lock this browser out"
+    assert "signed in just now" in operator.get(f"{USERS}/{person.id}").text
+
+
 @pytest.mark.parametrize("token", ["", "x", "AAAA.BBBB", "%00", "é" * 300])
 def test_an_unknown_link_is_not_found(host: RunningHost, token: str) -> None:
     with BrowserWithoutScreen(host) as browser:

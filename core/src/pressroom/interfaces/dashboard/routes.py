@@ -48,7 +48,7 @@ class Dashboard:
             *AccountPage(frame, sign_in, name).endpoints(),
             *MembersPage(frame).endpoints(),
             *JoinPages(frame, sign_in, sign_in_pages).endpoints(),
-            *UsersPages(frame, CookieCipher(secret, "links to choose a password")).endpoints(),
+            *UsersPages(frame, sign_in_pages, CookieCipher(secret, "links to choose a password")).endpoints(),
             *PluginPages(frame).endpoints(),
         ]
         if provider is not None:

@@ -257,7 +257,7 @@ class SignInPages:
             return False  # the rest of the page works without the database
 
     async def welcome(self, request: Request, user: User, path: str, *, works_in: str = "") -> HTTPResponse:
-        """Sign in to a new account, recording the time; for existing accounts, `SignIn` has recorded it."""
+        """Sign in with a password that was just chosen, recording the time; for others, `SignIn` has recorded it."""
         await self._accounts.users.signed_in(user.id, datetime.now(UTC))
         return await self._enter(request, user, path, works_in=works_in)
 

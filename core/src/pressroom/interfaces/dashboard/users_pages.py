@@ -18,7 +18,7 @@ from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint, Handler
 from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest, first
 from pressroom.interfaces.dashboard.navigation import DASHBOARD, USERS
-from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP
+from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP, SignInPages
 from pressroom.interfaces.dashboard.views import ago, day, meter, storage_meter
 
 log = structlog.get_logger()
@@ -60,11 +60,12 @@ class UsersPages:
     For everyone else, operator pages return 404.
     """
 
-    def __init__(self, frame: DashboardFrame, links: CookieCipher) -> None:
+    def __init__(self, frame: DashboardFrame, sign_in_pages: SignInPages, links: CookieCipher) -> None:
         settings = frame.host.settings
         self._frame = frame
         self._browser = frame.browser
         self._accounts = frame.host.accounts
+        self._pages = sign_in_pages
         self._links = links
         self._plans = sorted({settings.accounts.default_plan, *settings.plans})
         self._passwords = settings.accounts.password_sign_in
@@ -159,9 +160,7 @@ class UsersPages:
             updated_user = await self._accounts.users.set_password(user.id, first(fields, "password"))
         except InvalidInput as error:
             return self._password_form(request, token, user, sentence(error.problem))
-        response = self._frame.redirect(DASHBOARD)
-        await self._browser.sign_in(request, response, updated_user)
-        return response
+        return await self._pages.welcome(request, updated_user, DASHBOARD)
 
     def _link(self, user: User) -> str:
         """Return a link for choosing a password, or `""` if passwords are disabled. A new password invalidates it."""
