@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import secrets
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,7 +12,7 @@ import pytest
 from pressroom.testing import RunningHost
 from selectolax.lexbor import LexborHTMLParser
 from support.oauth import LOOPBACK, SESSION_COOKIE, Flow, Person, csrf_in, parameters_of
-from support.people import add_person
+from support.people import PASSWORD, BrowserWithoutScreen, add_person
 
 Start = Callable[..., RunningHost]
 
@@ -200,3 +201,14 @@ def test_links_include_the_path_of_the_base_url(start: Start) -> None:
         link = LexborHTMLParser(refused.text).css_first('a[rel="noreferrer"]')
         assert link is not None
         assert parameters_of(str(link.attributes["href"]))["iss"] == "https://press.example/site"
+
+
+def test_signing_in_with_another_account_leads_back_to_the_consent_page(host: RunningHost, flow: Flow) -> None:
+    one, other = (add_person(host, f"{secrets.token_hex(6)}@example.org") for _ in range(2))
+    with BrowserWithoutScreen(host) as browser:
+        browser.enter(host, one)
+        signed_out = browser.submit(browser.get(f"/oauth/authorize?{flow.query()}"), "/sign-out")
+        assert "You are signed out." in signed_out.text
+        consent = browser.submit(signed_out, "/sign-in", email=other.email, password=PASSWORD)
+        assert consent.response.url.query.decode() == flow.query()
+        assert f"Not {other.email}?" in consent.text

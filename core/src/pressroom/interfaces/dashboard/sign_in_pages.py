@@ -6,6 +6,7 @@ import math
 import time
 from datetime import UTC, datetime
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import structlog
 from sanic import HTTPResponse, Request
@@ -31,6 +32,7 @@ from pressroom.http.browser_sessions import (
     CookieCipher,
     Fields,
     StaleFormError,
+    parse_form,
     return_path,
 )
 from pressroom.http.errors import error_headers
@@ -163,11 +165,13 @@ class SignInPages:
         return self._frame.redirect(return_path(first(fields, "return_to"), "") or DASHBOARD)
 
     async def sign_out(self, request: Request) -> HTTPResponse:
-        """`POST /sign-out`: end the session of this browser."""
+        """`POST /sign-out`: end the session of this browser. `return_to` is where the next sign-in leads."""
         # After signing out in another tab, there is no session left that the CSRF token could protect.
-        if await self._browser.session(request) is not None:
-            self._browser.form(request)
-        response = self._frame.redirect("/sign-in?done=signed-out")
+        signed_in = await self._browser.session(request) is not None
+        fields = self._browser.form(request) if signed_in else parse_form(request)
+        return_to = return_path(first(fields, "return_to"), "")
+        done = {"done": "signed-out", **({"return_to": return_to} if return_to else {})}
+        response = self._frame.redirect(f"/sign-in?{urlencode(done)}")
         await self._browser.sign_out(request, response)
         return response
 

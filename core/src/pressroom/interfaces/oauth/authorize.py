@@ -168,6 +168,7 @@ class AuthorizationEndpoint:
             csrf=self._browser.csrf_token(request, AUTHORIZE_PATH, _query(request)),
             sign_out_csrf=self._browser.csrf_token(request, "/sign-out"),
             action=f"{self._site.root}{AUTHORIZE_PATH}?{_query(request)}",
+            return_to=f"{AUTHORIZE_PATH}?{_query(request)}",
             user=user,
             other=other_email,
             plan=view.title,
