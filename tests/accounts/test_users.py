@@ -10,14 +10,16 @@ from argon2.profiles import CHEAPEST
 from pressroom.accounts.sessions import Sessions
 from pressroom.accounts.users import Users, password_stamp
 from pressroom.config import Settings
-from pressroom.errors import InvalidInput, NotFound
+from pressroom.errors import InvalidInput, NotFound, SignInFailed
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import IdentityRow, UserRow
 from sqlalchemy import select, text, update
 from structlog.testing import capture_logs
 from support.databases import locked, migrated, settings_with_database
 
+EMAIL = "ada@example.com"
 PASSWORD = "four quiet random words"
+NEW_PASSWORD = "copper meadow signal thirty"
 
 
 @pytest.fixture
@@ -217,6 +219,15 @@ async def test_sessions_end_on_a_password_change_or_when_disabled(
             await users.clear_password(user.id)
     assert await sessions.find(token) is None
     assert await sessions.find(other_token) is not None
+
+
+async def test_a_person_who_knew_the_old_password_cannot_replace_the_new_one(users: Users) -> None:
+    user = await users.add(EMAIL, password=PASSWORD)
+    owner, intruder = [await users.verify_password(EMAIL, PASSWORD) for _ in range(2)]
+    await users.set_password(user.id, NEW_PASSWORD, proven=owner)
+    with pytest.raises(SignInFailed, match="in the meantime"):
+        await users.set_password(user.id, "eight loud herons dive", proven=intruder)
+    assert await users.verify_password(EMAIL, NEW_PASSWORD) is not None
 
 
 async def test_an_identity_belongs_to_one_account(users: Users) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from pressroom.accounts.records import User
@@ -141,6 +142,27 @@ def test_choosing_a_password_counts_as_signing_in(
         assert browser.submit(browser.get(link), "/password", password=PASSWORD).path == "/dashboard"
         assert browser.client.cookies.get("pressroom_known"), "guesses made elsewhere cannot lock this browser out"
     assert "signed in just now" in operator.get(f"{USERS}/{person.id}").text
+
+
+def test_a_link_opened_in_two_browsers_at_once_sets_one_password(
+    host: RunningHost, operator: BrowserWithoutScreen, person: User
+) -> None:
+    link = press(operator, person, "link").one("#sign-in-link").removeprefix(host.url)
+    passwords = (PASSWORD, "eight loud herons dive")
+    with BrowserWithoutScreen(host) as one, BrowserWithoutScreen(host) as other, ThreadPoolExecutor() as pool:
+        pages = [browser.get(link) for browser in (one, other)]
+        outcomes = list(
+            pool.map(
+                lambda browser, page, password: browser.submit(page, "/password", password=password).path,
+                (one, other),
+                pages,
+                passwords,
+            )
+        )
+        assert sorted(outcomes) == ["/dashboard", "/password"]
+        refused = outcomes.index("/password")
+        assert (one, other)[refused].sign_in(person.email, passwords[refused]).status == 400
+        assert (other, one)[refused].get("/dashboard/account").path == "/dashboard/account"
 
 
 @pytest.mark.parametrize("token", ["", "x", "AAAA.BBBB", "%00", "é" * 300])

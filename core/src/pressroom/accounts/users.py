@@ -18,7 +18,7 @@ from pressroom.accounts.passwords import PasswordHashes, acceptable_password
 from pressroom.accounts.records import User
 from pressroom.columns import as_id, hash_of, new_id
 from pressroom.config.models import Settings
-from pressroom.errors import BackendError, InvalidInput, NotFound, Overloaded
+from pressroom.errors import BackendError, InvalidInput, NotFound, Overloaded, SignInFailed
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import IdentityRow, SessionRow, UserRow
 from pressroom.validation.echo import is_line, nearest, quoted
@@ -227,14 +227,19 @@ class Users:
         """Change the display name (at most 100 characters)."""
         return await self._change(user_id, name=_checked_name(name))
 
-    async def set_password(self, user_id: str, password: str) -> User:
+    async def set_password(self, user_id: str, password: str, *, proven: User | None = None) -> User:
         """Set a password and end all sessions of the account, including sign-ins in progress with the old password.
 
-        Raises `InvalidInput` for an unacceptable password; the message states the rule.
+        `proven` is the account as read when the person proved that they may change the password. Hashing takes long
+        enough for another change to be made meanwhile, which ends that permission.
+
+        Raises:
+            InvalidInput: The password is unacceptable; the message states the rule.
+            SignInFailed: The password was changed in the meantime.
         """
         user = await self.get(user_id)
         encoded = await self._hash(password, user.email, user.name)
-        return await self._change(user_id, ends_sessions=True, password_hash=encoded)
+        return await self._change(user_id, ends_sessions=True, proven=proven, password_hash=encoded)
 
     async def clear_password(self, user_id: str) -> User:
         """Remove an account's password; its user has to sign in through the identity provider."""
@@ -297,9 +302,15 @@ class Users:
         async with self._database.reading() as session:
             return await session.scalar(statement.limit(1))
 
-    async def _change(self, user_id: str, *, ends_sessions: bool = False, **values: Any) -> User:
+    async def _change(
+        self, user_id: str, *, ends_sessions: bool = False, proven: User | None = None, **values: Any
+    ) -> User:
         try:
             async with self._database.writing() as session:
+                if proven is not None:
+                    row = await session.scalar(select(UserRow).where(UserRow.id == user_id).with_for_update())
+                    if row is None or password_stamp(row.password_hash) != proven.password_stamp:
+                        raise SignInFailed("the password was changed in the meantime; sign in with the new one")
                 row = await _updated(session, as_id(user_id), values)
                 if row is None:
                     raise _unknown()

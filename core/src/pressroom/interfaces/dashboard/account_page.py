@@ -88,7 +88,7 @@ class AccountPage:
     async def _set_password(self, visit: DashboardRequest, fields: Fields) -> HTTPResponse:
         request, user = visit.request, visit.user
         try:
-            await self._sign_in.with_password(
+            proven = await self._sign_in.with_password(
                 user.email,
                 first(fields, "current"),
                 client_ip=request.ctx.client_ip,
@@ -99,7 +99,7 @@ class AccountPage:
             errors = {"current": "This is not your current password. Type it again."}
             return await self._page(visit, status=400, errors=errors)
         try:
-            updated_user = await self._accounts.users.set_password(user.id, first(fields, "password"))
+            updated_user = await self._accounts.users.set_password(user.id, first(fields, "password"), proven=proven)
         except InvalidInput as error:
             return await self._page(visit, status=400, errors={"password": sentence(error.problem)})
         response = self._frame.redirect(f"{ACCOUNT}?done=password")

@@ -12,7 +12,7 @@ import structlog
 from sanic import HTTPResponse, Request
 
 from pressroom.accounts.records import User
-from pressroom.errors import InvalidInput, NotFound
+from pressroom.errors import InvalidInput, NotFound, SignInFailed
 from pressroom.http.browser_sessions import CookieCipher
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint, Handler
@@ -157,9 +157,11 @@ class UsersPages:
         token = first(fields, "token")[:_MAX_TOKEN_LENGTH]
         user = await self._linked(token)
         try:
-            updated_user = await self._accounts.users.set_password(user.id, first(fields, "password"))
+            updated_user = await self._accounts.users.set_password(user.id, first(fields, "password"), proven=user)
         except InvalidInput as error:
             return self._password_form(request, token, user, sentence(error.problem))
+        except SignInFailed:
+            raise _used() from None
         return await self._pages.welcome(request, updated_user, DASHBOARD)
 
     def _link(self, user: User) -> str:
@@ -176,7 +178,7 @@ class UsersPages:
         except NotFound:
             user = None
         if user is None or user.disabled or user.password_stamp.hex() != texts.get("stamp"):
-            raise NotFound("this link has expired or was already used: ask the operator of this server for a new one")
+            raise _used()
         return user
 
     def _password_form(self, request: Request, token: str, user: User, problem: str = "") -> HTTPResponse:
@@ -258,3 +260,7 @@ class UsersPages:
             link=link,
             message=message,
         )
+
+
+def _used() -> NotFound:
+    return NotFound("this link has expired or was already used: ask the operator of this server for a new one")
