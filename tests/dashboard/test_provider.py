@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pressroom.interfaces.dashboard.views import day
 from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from support import oidc_provider
@@ -16,6 +18,7 @@ from support.people import PASSWORD, BrowserWithoutScreen, Page, add_person
 
 BASE = "http://127.0.0.1:9"
 CALLBACK = "/sign-in/callback"
+ACCOUNT = "/dashboard/account"
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +123,36 @@ def test_a_signed_in_account_with_a_password_can_be_connected(host: RunningHost,
     query = at_the_provider(leave(browser, browser.get("/dashboard/account")), "ada")
     assert "You can now sign in with it." in come_back(browser, query).text
     browser.submit(browser.get("/dashboard"), "/sign-out")
+    assert come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "ada")).path == "/dashboard"
+
+
+def test_a_connected_provider_account_is_shown_and_can_be_disconnected(
+    host: RunningHost, browser: BrowserWithoutScreen
+) -> None:
+    user = add_person(host, "owner@example.com")
+    browser.enter(host, user)
+    account = browser.get(ACCOUNT)
+    assert "as a second way to sign in" in account.text
+    assert "disconnect" not in account.text.lower()
+    come_back(browser, at_the_provider(leave(browser, account), "ada"))
+    with BrowserWithoutScreen(host, BASE) as intruder:
+        assert come_back(intruder, at_the_provider(leave(intruder, intruder.get("/sign-in")), "ada")).status == 200
+        assert user.email in intruder.get(ACCOUNT).text
+        account = browser.get(ACCOUNT)
+        assert f"One Example ID account can sign in here, connected on {day(datetime.now(UTC))}." in account.text
+        assert "It is disconnected" in browser.submit(account, ACCOUNT, action="disconnect").text
+        assert intruder.get(ACCOUNT).path == "/sign-in"
+        come_back(intruder, at_the_provider(leave(intruder, intruder.get("/sign-in")), "ada"))
+        assert user.email not in intruder.get(ACCOUNT).html
+    assert browser.get(ACCOUNT).path == ACCOUNT
+
+
+def test_the_only_way_to_sign_in_cannot_be_disconnected(host: RunningHost, browser: BrowserWithoutScreen) -> None:
+    come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "ada"))
+    account = browser.get(ACCOUNT)
+    assert "disconnect" not in account.text.lower()
+    assert browser.post(ACCOUNT, account.fields(ACCOUNT, "name") | {"action": "disconnect"}).status == 403
+    browser.submit(account, "/sign-out")
     assert come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "ada")).path == "/dashboard"
 
 

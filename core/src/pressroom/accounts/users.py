@@ -170,6 +170,16 @@ class Users:
             if owner is None or owner.id != user_id:
                 raise _signs_in_elsewhere() from None
 
+    async def identities_within(self, session: AsyncSession, user_id: str) -> Sequence[datetime]:
+        """Return when people at an identity provider were linked to an account, oldest first, using an open session."""
+        statement = select(IdentityRow.created_at).where(IdentityRow.user_id == user_id)
+        return (await session.scalars(statement.order_by(IdentityRow.created_at))).all()
+
+    async def unlink_identities(self, user_id: str) -> None:
+        """Remove all links to people at an identity provider. The account needs another way to sign in."""
+        async with self._database.writing() as session:
+            await session.execute(delete(IdentityRow).where(IdentityRow.user_id == user_id))
+
     async def add_with_identity(self, email: str, *, name: str, issuer: str, subject: str) -> User:
         """Create an account without a password and link it to a person at an identity provider, in one transaction.
 

@@ -56,6 +56,7 @@ class AccountLinking:
             await self._users.link_identity(user.id, claims.issuer, claims.subject)
         except InvalidInput as error:
             raise SignInFailed(error.problem) from None
+        log.info("an account was connected to a person at the identity provider", user=user.id)
 
     def _check_domain(self, email: str) -> None:
         if not self._domains:

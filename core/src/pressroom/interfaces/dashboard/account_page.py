@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
+import structlog
 from sanic import HTTPResponse
 
 from pressroom.accounts.sign_in import SignIn
@@ -16,7 +17,9 @@ from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest, first
 from pressroom.interfaces.dashboard.navigation import ACCOUNT
 from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP
-from pressroom.interfaces.dashboard.views import session_rows
+from pressroom.interfaces.dashboard.views import day, session_rows
+
+log = structlog.get_logger()
 
 SESSIONS: Final = 20
 """Maximum number of sessions listed."""
@@ -28,6 +31,7 @@ _MESSAGES: Final = {
     "revoked": "All API keys and connected clients are revoked. They can no longer use your account.",
     "signed-out-others": "All your other browsers are signed out.",
     "connected": "You can now sign in with it.",
+    "disconnected": "It is disconnected and can no longer be used to sign in. All your other browsers are signed out.",
 }
 
 
@@ -66,6 +70,8 @@ class AccountPage:
             case "revoke-all":
                 await self._accounts.connections.revoke_all(visit.user.id)
                 return self._frame.redirect(f"{ACCOUNT}?done=revoked")
+            case "disconnect" if visit.user.has_password and self._password_sign_in:
+                return await self._disconnect(visit)
             case "sign-out-others":
                 token = self._browser.session_token(visit.request)
                 await self._accounts.sessions.end_all(visit.user.id, except_token=token)
@@ -106,6 +112,14 @@ class AccountPage:
         await self._browser.sign_in(request, response, updated_user)
         return response
 
+    async def _disconnect(self, visit: DashboardRequest) -> HTTPResponse:
+        """Unlink the account from the identity provider, and end the sessions that may have started there."""
+        await self._accounts.users.unlink_identities(visit.user.id)
+        token = self._browser.session_token(visit.request)
+        await self._accounts.sessions.end_all(visit.user.id, except_token=token)
+        log.info("an account was disconnected from the identity provider", user=visit.user.id)
+        return self._frame.redirect(f"{ACCOUNT}?done=disconnected")
+
     async def _page(
         self,
         visit: DashboardRequest,
@@ -119,6 +133,7 @@ class AccountPage:
         async with self._database.reading() as session:
             sessions = await self._accounts.sessions.list_within(session, user.id, limit=SESSIONS + 1)
             connections = await self._accounts.connections.count_within(session, user.id)
+            identities = await self._accounts.users.identities_within(session, user.id) if self._provider else ()
             lacks_operators = await self._frame.lacks_operators(visit, session)
         rows = session_rows(sessions, visit.session, datetime.now(UTC))
         plan = self._catalog.plans[user.plan]
@@ -136,6 +151,7 @@ class AccountPage:
             password_help=PASSWORD_HELP,
             password_sign_in=self._password_sign_in,
             provider=self._provider,
+            identities=[day(linked_at) for linked_at in identities],
             plan_title=plan.title,
             tools=len(plan.mcp_tools),
             allowances=[(title_of(quota), f"{limit:,} a month") for quota, limit in sorted(plan.quotas.items())],
