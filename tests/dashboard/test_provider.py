@@ -156,6 +156,18 @@ def test_the_only_way_to_sign_in_cannot_be_disconnected(host: RunningHost, brows
     assert come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "ada")).path == "/dashboard"
 
 
+def test_connecting_after_the_session_ended_elsewhere_leads_to_the_sign_in_page(
+    host: RunningHost, browser: BrowserWithoutScreen
+) -> None:
+    user = add_person(host, "owner@example.com")
+    browser.enter(host, user)
+    account = browser.get(ACCOUNT)
+    host.run(host.host.accounts.sessions.end_all(user.id))
+    target = leave(browser, account)
+    assert target == "/sign-in?return_to=%2Fdashboard%2Faccount"
+    assert browser.get(target).tree.css("input[type=password]")
+
+
 def test_connecting_after_signing_out_meanwhile_is_refused(host: RunningHost, browser: BrowserWithoutScreen) -> None:
     browser.enter(host, add_person(host, "ada@example.com"))
     query = at_the_provider(leave(browser, browser.get("/dashboard/account")), "ada")

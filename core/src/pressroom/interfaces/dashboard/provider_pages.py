@@ -11,7 +11,7 @@ from pressroom.accounts.identity_provider import AccountLinking, IdentityClaims,
 from pressroom.accounts.records import BrowserSession
 from pressroom.accounts.sign_in import SignIn
 from pressroom.errors import Overloaded, RateLimited, SignInFailed
-from pressroom.http.browser_sessions import CookieCipher, Fields, return_path
+from pressroom.http.browser_sessions import CookieCipher, Fields, return_path, sign_in_path
 from pressroom.http.page_frame import see_other, sentence
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.frame import DashboardFrame, first
@@ -60,7 +60,11 @@ class ProviderPages:
         """`POST /sign-in/provider`: redirect to the provider. With `connect`, link it to the account in use."""
         fields = self._browser.form(request, _purpose)
         return_to = return_path(first(fields, "return_to"), "")
-        session = await self._browser.session(request) if first(fields, "connect") else None
+        connects = bool(first(fields, "connect"))
+        session = await self._browser.session(request) if connects else None
+        if connects and session is None:
+            # Signing in at the provider instead could create a second account.
+            return self._frame.redirect(sign_in_path(ACCOUNT))
         try:
             leaving = await self._provider.authorization_request(self._redirect_uri)
         except SignInFailed as error:
