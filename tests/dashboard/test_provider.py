@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from pressroom.interfaces.dashboard.views import day
@@ -154,6 +155,19 @@ def test_the_only_way_to_sign_in_cannot_be_disconnected(host: RunningHost, brows
     assert browser.post(ACCOUNT, account.fields(ACCOUNT, "name") | {"action": "disconnect"}).status == 403
     browser.submit(account, "/sign-out")
     assert come_back(browser, at_the_provider(leave(browser, browser.get("/sign-in")), "ada")).path == "/dashboard"
+
+
+def test_cancelling_at_the_provider_connects_nothing_and_keeps_the_session(
+    host: RunningHost, browser: BrowserWithoutScreen, provider: OidcProvider
+) -> None:
+    browser.enter(host, add_person(host, "owner@example.com"))
+    state = parse_qs(urlsplit(leave(browser, browser.get(ACCOUNT))).query)["state"][0]
+    page = come_back(browser, {"error": "access_denied", "state": state, "iss": provider.issuer})
+    assert (page.status, page.one("h1")) == (400, "Not connected")
+    assert "You did not sign in at Example ID, or it refused." in page.text
+    assert not page.tree.css("main input"), "a sign-in form would look as if the session had ended"
+    assert page.tree.css(f'main a[href="{ACCOUNT}"]')
+    assert browser.client.cookies.get("pressroom_provider") is None
 
 
 def test_connecting_after_the_session_ended_elsewhere_leads_to_the_sign_in_page(

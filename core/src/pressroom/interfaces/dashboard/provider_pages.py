@@ -10,8 +10,9 @@ from sanic import HTTPResponse, Request
 from pressroom.accounts.identity_provider import AccountLinking, IdentityClaims, IdentityProvider, SignInRequest
 from pressroom.accounts.records import BrowserSession
 from pressroom.accounts.sign_in import SignIn
-from pressroom.errors import Overloaded, RateLimited, SignInFailed
+from pressroom.errors import CallError, Overloaded, RateLimited, SignInFailed
 from pressroom.http.browser_sessions import CookieCipher, Fields, return_path, sign_in_path
+from pressroom.http.errors import error_headers
 from pressroom.http.page_frame import see_other, sentence
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.frame import DashboardFrame, first
@@ -68,7 +69,7 @@ class ProviderPages:
         try:
             leaving = await self._provider.authorization_request(self._redirect_uri)
         except SignInFailed as error:
-            return self._pages.form(request, 503, return_to=return_to, problem=sentence(error.message))
+            return await self._failed(request, error, 503, connects=connects, return_to=return_to)
         pending = {
             "url": leaving.url,
             "state": leaving.state,
@@ -94,14 +95,32 @@ class ProviderPages:
         try:
             async with self._sign_in.counted(client_ip=request.ctx.client_ip):
                 response = await self._complete_sign_in(request, pending, return_to)
-        except SignInFailed as error:
-            response = self._pages.form(request, 400, return_to=return_to, problem=sentence(error.message))
-        except (RateLimited, Overloaded) as error:
-            status = 429 if isinstance(error, RateLimited) else 503
-            response = self._pages.form(
-                request, status, return_to=return_to, problem=sentence(error.message), error=error
-            )
+        except (SignInFailed, RateLimited, Overloaded) as error:
+            status = 400 if isinstance(error, SignInFailed) else 429 if isinstance(error, RateLimited) else 503
+            connects = bool(pending.get("connect"))
+            response = await self._failed(request, error, status, connects=connects, return_to=return_to)
         self._browser.remove_cookie(response, _COOKIE)
+        return response
+
+    async def _failed(
+        self, request: Request, error: CallError, status: int, *, connects: bool, return_to: str
+    ) -> HTTPResponse:
+        """Return the sign-in page with an error, or a page without a form for people who are still signed in."""
+        problem = sentence(error.message)
+        if not connects or await self._browser.session(request) is None:
+            return self._pages.form(request, status, return_to=return_to, problem=problem, error=error)
+        response = self._frame.card(
+            request,
+            "problem.html",
+            "Not connected",
+            description=problem,
+            status=status,
+            headline="Not connected",
+            code=status,
+            link_path=ACCOUNT,
+            link_title="Go to Account",
+        )
+        response.headers.update(error_headers(error))
         return response
 
     async def _complete_sign_in(self, request: Request, pending: Mapping[str, str], return_to: str) -> HTTPResponse:
