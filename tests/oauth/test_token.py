@@ -11,6 +11,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
 from pressroom.testing import RunningHost
+from selectolax.lexbor import LexborHTMLParser
 from support.oauth import LOOPBACK, Flow, basic
 
 FORM = "application/x-www-form-urlencoded"
@@ -216,6 +217,29 @@ def test_a_token_can_be_revoked_only_by_its_client(flow: Flow) -> None:
     assert error_of(flow.http.post("/oauth/revoke", data=form)) == "invalid_grant"
     assert error_of(flow.http.post("/oauth/revoke", data={"client_id": other})) == "invalid_request"
     assert flow.call(tokens["access_token"]).status_code == 200
+
+
+@pytest.mark.parametrize("by", ["revoking its token", "a token used twice"])
+def test_connections_show_whether_a_client_still_has_access(flow: Flow, by: str) -> None:
+    tokens = flow.connect()
+
+    def row() -> str:
+        page = LexborHTMLParser(flow.browser.get("/dashboard/connections").text)
+        (title,) = page.css(".row-title")
+        return title.text(separator=" ")
+
+    assert "Signed-in client" in row()
+    if by == "revoking its token":
+        flow.http.post("/oauth/revoke", data={"client_id": flow.client_id, "token": tokens["refresh_token"]})
+    else:
+        flow.refresh(tokens["refresh_token"])
+        flow.refresh(tokens["refresh_token"])
+    assert "Signed-out client" in row()
+    page = LexborHTMLParser(flow.browser.get("/dashboard/connections").text)
+    connection = flow.browser.get(page.css(".row-title a")[0].attributes["href"] or "")
+    assert "It has had no access since" in connection.text
+    flow.connect()
+    assert "Signed-in client" in row()
 
 
 def test_database_outages_are_reported_as_temporary(flow: Flow, host: RunningHost) -> None:

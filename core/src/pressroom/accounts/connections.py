@@ -33,6 +33,7 @@ log = structlog.get_logger()
 
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _EVERYTHING: Final = AccessChoice()
+_ClientFacts = tuple[str, Sequence[str], datetime | None]
 
 
 class Connections:
@@ -287,12 +288,12 @@ class Connections:
         clients = await _clients(session, [row.id for row, _ in rows if row.kind == "oauth"])
         return [self._record(row, hint or "", clients.get(row.id)) for row, hint in rows]
 
-    def _record(self, row: ConnectionRow, hint: str, client: tuple[str, Sequence[str]] | None) -> Connection:
+    def _record(self, row: ConnectionRow, hint: str, client: _ClientFacts | None) -> Connection:
         used_at, ip = row.last_used_at, row.last_used_address
         pending = self._credentials.uses.get(row.id)
         if pending is not None and (used_at is None or used_at.timestamp() < pending[0]):
             used_at, ip = datetime.fromtimestamp(pending[0], UTC), pending[1]
-        client_id, redirect_uris = client or ("", ())
+        client_id, redirect_uris, signed_out_at = client or ("", (), None)
         choice = choice_of(row)
         return Connection(
             id=row.id,
@@ -309,6 +310,7 @@ class Connections:
             redirect_hosts=tuple(dict.fromkeys(_host(uri) for uri in redirect_uris)),
             access=choice.access,
             toolsets=choice.toolsets,
+            signed_out_at=signed_out_at,
         )
 
 
@@ -353,16 +355,16 @@ def _with_hint() -> Select[ConnectionRow, str]:
     return select(ConnectionRow, ApiKeyRow.hint).outerjoin(ApiKeyRow, ApiKeyRow.connection_id == ConnectionRow.id)
 
 
-async def _clients(session: AsyncSession, connection_ids: Sequence[str]) -> dict[str, tuple[str, Sequence[str]]]:
+async def _clients(session: AsyncSession, connection_ids: Sequence[str]) -> dict[str, _ClientFacts]:
     if not connection_ids:
         return {}
     statement = (
-        select(TokenFamilyRow.connection_id, ClientRow.id, ClientRow.redirect_uris)
+        select(TokenFamilyRow.connection_id, ClientRow.id, ClientRow.redirect_uris, TokenFamilyRow.revoked_at)
         .join(ClientRow, ClientRow.id == TokenFamilyRow.client_id)
         .where(TokenFamilyRow.connection_id.in_(connection_ids))
-        .order_by(TokenFamilyRow.created_at)
+        .order_by(TokenFamilyRow.revoked_at.is_(None), TokenFamilyRow.created_at)  # the last one counts
     )
-    return {connection: (client, uris) for connection, client, uris in await session.execute(statement)}
+    return {connection: (client, uris, ended) for connection, client, uris, ended in await session.execute(statement)}
 
 
 def _host(uri: str) -> str:

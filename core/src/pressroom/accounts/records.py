@@ -60,7 +60,8 @@ class Connection:
 
     `hint` is the last four characters of a key; `client_id` and `redirect_hosts` are set for OAuth clients only.
     `disabled_tools` contains MCP names. `access` is the access level. `toolsets` are the toolsets listed unless a
-    request selects others; `None` selects the server's default.
+    request selects others; `None` selects the server's default. `signed_out_at` is when the last approval of an OAuth
+    client ended, because the client signed out, or one of its secrets was used twice.
     """
 
     id: str
@@ -77,6 +78,7 @@ class Connection:
     redirect_hosts: tuple[str, ...] = ()
     access: Access = "full"
     toolsets: frozenset[str] | None = None
+    signed_out_at: datetime | None = None
 
     @property
     def choice(self) -> AccessChoice:

@@ -160,6 +160,7 @@ class ConnectionView:
     path: str
     name: str
     kind: str
+    signed_out: str
     is_key: bool
     detail_title: str
     detail: str
@@ -182,7 +183,8 @@ def connection_row(connection: Connection, now: datetime, prefix: str, tools: Co
     return ConnectionView(
         path=f"{CONNECTIONS}/{connection.id}",
         name=connection.name or "Unnamed",
-        kind="API key" if is_key else "Signed-in client",
+        kind="API key" if is_key else "Signed-out client" if connection.signed_out_at else "Signed-in client",
+        signed_out=moment_text(connection.signed_out_at) if connection.signed_out_at else "",
         is_key=is_key,
         detail_title="Key" if is_key else "Sends you back to",
         detail=f"{prefix}_key_…{connection.hint}" if is_key else ", ".join(connection.redirect_hosts),
