@@ -165,7 +165,11 @@ def test_a_person_without_an_account_creates_one_from_the_invitation(
     [
         ({"invitations_create_accounts": False}, "", "Ask the operator"),
         ({"operators": ["root@example.org"]}, "Root@Example.org", "belongs to an operator"),
-        ({"identity_provider": {"allowed_domains": ["example.org"]}}, "eve@example.net", "must be one of example.org"),
+        (
+            {"identity_provider": {"allowed_domains": ["example.org"]}},
+            "eve@example.net",
+            "must be an e-mail address at example.org",
+        ),
     ],
 )
 def test_the_operator_decides_who_may_create_an_account(

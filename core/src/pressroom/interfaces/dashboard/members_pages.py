@@ -338,7 +338,7 @@ class JoinPages:
             raise InvalidInput("email", "belongs to an operator: create that account with `pressroom users add`")
         domain = email.strip().lower().rpartition("@")[2]
         if self._domains and domain not in self._domains:
-            raise InvalidInput("email", f"must be one of {', '.join(sorted(self._domains))}")
+            raise InvalidInput("email", f"must be an e-mail address at {' or '.join(sorted(self._domains))}")
 
     def _page(
         self,
