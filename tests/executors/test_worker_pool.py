@@ -55,6 +55,7 @@ async def test_a_function_runs_in_another_process(pool: WorkerPool) -> None:
 
 
 FAILING_SETUP = ("acme", "support.worker_functions:failing")
+HANGING_SETUP = ("acme", "support.worker_functions:endless")
 
 
 async def test_plugin_modules_are_loaded_before_the_first_work() -> None:
@@ -104,9 +105,23 @@ async def test_a_setup_that_ends_its_process_is_blamed_for_the_work_that_is_lost
     try:
         with pytest.raises(InternalError):
             await pool.run(doubled, 1, seconds=0.1)
+        assert gate.failures == {("acme", "worker setup", "failed"): 1}
+        assert await pool.run(doubled, 1) == 2
     finally:
         await pool.close()
-    assert gate.failures == {("acme", "worker setup", "failed"): 1}
+
+
+async def test_a_setup_that_hangs_is_interrupted_reported_and_not_run_again() -> None:
+    gate, setup = PluginGate(), (HANGING_SETUP, ("acme", "support.worker_functions:load"))
+    settings = ExecutorsSettings(plugin_processes=1, niceness=0, recycle_after=1)
+    pool = WorkerPool(settings, setup=setup, gate=gate, setup_seconds=0.5)
+    try:
+        loaded = [await pool.run(loaded_by), await pool.run(loaded_by)]
+    finally:
+        await pool.close()
+    assert [len(processes) for processes in loaded] == [1, 1]
+    assert gate.failures == {("acme", "worker setup", "timeout"): 1}
+    assert gate.latest["acme"].error == "it did not end within 0.5 s"
 
 
 async def test_work_goes_to_the_most_recently_used_process(pool: WorkerPool) -> None:

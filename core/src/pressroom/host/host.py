@@ -138,7 +138,14 @@ class Host:
         of_plugins = compiled.plugins.worker_setup if settings.executors.start_plugin_processes else {}
         setup = tuple((plugin, name) for plugin, names in of_plugins.items() for name in names)
         modules = {name for names in compiled.plugins.worker_modules.values() for name in names}
-        workers = self.workers = WorkerPool(settings.executors, settings.graphics.fonts, setup, modules, compiled.gate)
+        workers = self.workers = WorkerPool(
+            settings.executors,
+            settings.graphics.fonts,
+            setup,
+            modules,
+            compiled.gate,
+            setup_seconds=settings.server.start_timeout,
+        )
         parts: tuple[OpenableStore, ...] = (self.accounts, self.authorization_server, fetcher, workers)
         for part in parts:
             await part.open()

@@ -54,7 +54,7 @@ class Plugin:
     `worker_modules` lists the modules whose functions it runs in worker processes. They are imported there before the
     first call, and before the first call of its tools that run in such processes. `worker_setup` lists functions
     without parameters, such as `acme.models:load`, that each process of `plugin.services.workers` runs when it starts
-    with the server, so that no call has to wait for them.
+    with the server, so that no call has to wait for them. Each may take `[server] start_timeout`.
 
     `templates` lists packages, such as `__package__`, whose folder `templates` contains the Jinja templates of the
     plugin's pages. `PluginContext.templates` renders them, or the operator's version if there is one.

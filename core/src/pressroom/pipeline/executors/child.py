@@ -18,16 +18,16 @@ import signal
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 from pressroom.errors import PressroomError
 from pressroom.graphics.font_sources import use_font_folders
 from pressroom.pipeline.executors.contributed import (
     ContributedFailure,
     SharedNote,
+    WorkerSetup,
     contain,
     note_in,
-    set_up,
     take_failures,
 )
 from pressroom.sdk import Generator, McpTool
@@ -35,9 +35,6 @@ from pressroom.sdk.services import contain_in_worker_with
 
 _MIB = 1024 * 1024
 _HOST_SETTINGS = "PRESSROOM_"
-
-Setup: TypeAlias = tuple[tuple[str, str], ...]
-"""The functions of `Plugin(worker_setup=…)`: pairs of a plugin and a reference."""
 
 
 class Reply(NamedTuple):
@@ -56,12 +53,12 @@ class Reply(NamedTuple):
 def prepare(
     niceness: int,
     font_folders: tuple[Path, ...] = (),
-    setup: Setup = (),
+    setup: WorkerSetup | None = None,
     note: SharedNote | None = None,
 ) -> None:
     """Set up a new worker process before its first call, with the fonts in the operator's folders.
 
-    `setup` lists functions of plugins that load what calls need. If one fails, calls load what they need themselves,
+    `setup` runs functions of plugins that load what calls need. If one fails, calls load what they need themselves,
     and the server reads the failure with `take_failures`.
     """
     # A handler rather than SIG_IGN, which subprocesses of a tool would inherit.
@@ -77,8 +74,8 @@ def prepare(
         note_in(note)
     contain_in_worker_with(contain)
     _die_with_server()
-    for plugin, reference in setup:
-        set_up(plugin, reference, resolve)
+    if setup is not None:
+        setup.run(resolve)
 
 
 def execute(reference: str, arguments: bytes, memory_mib: int) -> Reply:

@@ -18,6 +18,11 @@ _NOTE_BYTES: Final = 256
 _MAX_FAILURES: Final = 20
 _MAX_TRACE: Final = 4000
 
+DEFAULT_SETUP_SECONDS: Final = 60.0
+"""How long a function of `Plugin(worker_setup=…)` may take; the server uses `[server] start_timeout`."""
+
+_READY, _RUNNING, _GIVEN_UP = range(3)
+
 
 class ContributedCall(NamedTuple):
     """A call of contributed code: the plugin that contributed it, its name in the log, and the extension point."""
@@ -103,17 +108,48 @@ def contain(plugin: str, what: str, seconds: float) -> Iterator[None]:
             raise PluginError(message, plugin=plugin) from error
 
 
-def set_up(plugin: str, reference: str, resolve: Callable[[str], Callable[[], object]]) -> None:
-    """Run a function of `Plugin(worker_setup=…)`, found with `resolve`. Its failure is noted, and never raised."""
-    from pressroom.gate.deadlines import no_exit  # noqa: PLC0415 - see `contain`
+class WorkerSetup:
+    """The functions of `Plugin(worker_setup=…)`, as pairs of a plugin and a reference, and the time that each may take.
 
-    call = ContributedCall(plugin, reference, "worker setup")
-    with _noted(call):
-        try:
-            with no_exit():
-                resolve(reference)()
-        except BaseException as error:  # noqa: BLE001 - a plugin can raise anything
-            _note_failure(call, error, reference.partition(":")[0])
+    The states are in memory shared by the server, a worker process and the processes that replace it: a function that
+    exceeded its time, or during which the process ended, is not run again.
+    """
+
+    def __init__(self, functions: tuple[tuple[str, str], ...] = (), seconds: float = DEFAULT_SETUP_SECONDS) -> None:
+        self._functions = functions
+        self._seconds = seconds
+        self._states: Any = RawArray("b", max(1, len(functions)))
+
+    @property
+    def max_seconds(self) -> float:
+        """The time that all functions together may take."""
+        return self._seconds * len(self._functions)
+
+    def run(self, resolve: Callable[[str], Callable[[], object]]) -> None:
+        """Run the functions, found with `resolve`. A failure is noted, and never raised."""
+        for index, (plugin, reference) in enumerate(self._functions):
+            call = ContributedCall(plugin, reference, "worker setup")
+            if self._states[index] == _RUNNING:
+                self._states[index] = _GIVEN_UP
+                _process.failures.append(ContributedFailure(call, "failed", "its worker process ended"))
+            elif self._states[index] != _GIVEN_UP:
+                self._states[index] = _RUNNING
+                self._states[index] = _READY if self._ends_in_time(call, resolve) else _GIVEN_UP
+
+    def _ends_in_time(self, call: ContributedCall, resolve: Callable[[str], Callable[[], object]]) -> bool:
+        from pressroom.gate.deadlines import Overdue, alarm, no_exit  # noqa: PLC0415 - see `contain`
+
+        with _noted(call):
+            try:
+                with no_exit(), alarm(self._seconds, _nothing):
+                    resolve(call.what)()
+            except Overdue:
+                message = f"it did not end within {self._seconds:g} s"
+                _process.failures.append(ContributedFailure(call, "timeout", message))
+                return False
+            except BaseException as error:  # noqa: BLE001 - a plugin can raise anything
+                _note_failure(call, error, call.what.partition(":")[0])
+        return True
 
 
 @contextmanager

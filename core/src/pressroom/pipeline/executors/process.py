@@ -17,8 +17,14 @@ import structlog
 from pebble import ProcessExpired, ProcessPool
 
 from pressroom.pipeline.executors import child
-from pressroom.pipeline.executors.child import Reply, Setup
-from pressroom.pipeline.executors.contributed import ContributedCall, ContributedFailure, SharedNote, take_failures
+from pressroom.pipeline.executors.child import Reply
+from pressroom.pipeline.executors.contributed import (
+    ContributedCall,
+    ContributedFailure,
+    SharedNote,
+    WorkerSetup,
+    take_failures,
+)
 from pressroom.pipeline.executors.daemon import on_daemon_thread
 from pressroom.pipeline.executors.execution_request import ExecutionRequest
 from pressroom.pipeline.executors.failures import out_of_memory, timed_out, tool_failed_in_worker, worker_lost
@@ -51,12 +57,13 @@ class Worker:
         niceness: int,
         recycle_after: int,
         font_folders: tuple[Path, ...] = (),
-        setup: Setup = (),
+        setup: WorkerSetup | None = None,
         note: Callable[[ContributedFailure], object] | None = None,
         process: type[WorkerProcess] = WorkerProcess,
     ) -> None:
         self._note = SharedNote()
         self._setup = (niceness, font_folders, setup, self._note)
+        self._setup_seconds = setup.max_seconds if setup is not None else 0.0
         self._note_failure = note
         self._process = process
         self._recycle_after = recycle_after
@@ -98,7 +105,7 @@ class Worker:
         return self._note.call()
 
     async def _reply(self, reference: str, arguments: bytes, memory_mib: int, seconds: float) -> child.Reply:
-        scope = asyncio.timeout(seconds + _STUCK_AFTER)
+        scope = asyncio.timeout(seconds + _STUCK_AFTER + self._remaining_setup())
         try:
             async with scope:
                 pool = await asyncio.shield(self.open())
@@ -113,6 +120,11 @@ class Worker:
             raise
         except ProcessExpired as error:
             raise WorkerLost(f"it ended with exit status {error.exitcode}") from None
+
+    def _remaining_setup(self) -> float:
+        """Return how long the setup functions may still take, at most, before the process takes a call."""
+        is_set_up = self._reporting is not None and self._reporting.done()
+        return 0.0 if is_set_up else self._setup_seconds
 
     def renew(self) -> None:
         """Replace the process with a new one, in the background."""
@@ -137,6 +149,7 @@ class Worker:
     def _discard(self) -> None:
         if self._reporting is not None:
             self._reporting.cancel()
+        self._reporting = None
         if self._opening is not None:
             task = asyncio.create_task(_stop(self._opening))
             self._stopping.add(task)

@@ -18,8 +18,13 @@ from pressroom.config.models import ExecutorsSettings
 from pressroom.errors import CallTimeout, InternalError, Overloaded, PluginError
 from pressroom.fetch.shares import current_share
 from pressroom.gate import PluginCall, PluginFailed, PluginGate
-from pressroom.pipeline.executors.child import Reply, Setup
-from pressroom.pipeline.executors.contributed import ContributedCall, ContributedFailure
+from pressroom.pipeline.executors.child import Reply
+from pressroom.pipeline.executors.contributed import (
+    DEFAULT_SETUP_SECONDS,
+    ContributedCall,
+    ContributedFailure,
+    WorkerSetup,
+)
 from pressroom.pipeline.executors.forkserver import PluginWorkerProcess
 from pressroom.pipeline.executors.in_process import AdmissionQueue
 from pressroom.pipeline.executors.process import Worker, WorkerLost, usable_cores
@@ -63,18 +68,19 @@ class WorkerPool:
     """Implements `pressroom.sdk.Workers`.
 
     The processes start with the first work, or with `start`. If there are several, no owner ever occupies all of them.
-    `setup` lists functions of plugins that each process runs before its first work. `preload` lists modules
-    that the fork server imports for all of them. `gate` counts failures of setup functions and of contributed code for
-    the plugin that the code belongs to.
+    `setup` lists functions of plugins, as pairs of a plugin and a reference, that each process runs before its first
+    work; each may take `setup_seconds`. `preload` lists modules that the fork server imports for all of them. `gate`
+    counts failures of setup functions and of contributed code for the plugin that the code belongs to.
     """
 
     def __init__(
         self,
         settings: ExecutorsSettings,
         font_folders: tuple[Path, ...] = (),
-        setup: Setup = (),
+        setup: tuple[tuple[str, str], ...] = (),
         preload: Collection[str] = (),
         gate: PluginGate | None = None,
+        setup_seconds: float = DEFAULT_SETUP_SECONDS,
     ) -> None:
         PluginWorkerProcess.fork_server.preload(sorted(preload))
         count = settings.plugin_processes or min(_MAX_DEFAULT_PROCESSES, usable_cores())
@@ -85,7 +91,7 @@ class WorkerPool:
                 niceness=settings.niceness,
                 recycle_after=settings.recycle_after,
                 font_folders=font_folders,
-                setup=setup,
+                setup=WorkerSetup(setup, setup_seconds),
                 note=self._note if setup else None,
                 process=PluginWorkerProcess,
             )
