@@ -78,6 +78,21 @@ def test_every_error_code_is_on_the_page(code: str) -> None:
     assert f"| `{code}` |" in PAGE
 
 
+@pytest.mark.parametrize("page", ["reference/interface.md", "reference/http-api.md"])
+def test_the_table_of_error_codes_names_nothing_that_clients_do_not_get(page: str) -> None:
+    table = (DOCS / page).read_text(encoding="utf-8").partition("| `error.code` | Status |")[2].partition("\n\n")[0]
+    meanings = [line.split(" | ")[2] for line in table.splitlines()[2:]]
+    assert len(meanings) == len(STATUS)
+    assert {name for meaning in meanings for name in re.findall(r"`([^`]+)`", meaning)} == {"Content-Type"}
+
+
+def test_every_tool_links_to_its_arguments() -> None:
+    tools = PAGE.partition("<!-- begin interface-tools -->")[2].partition("<!-- end interface-tools -->")[0]
+    rows = tools.strip().splitlines()[2:]
+    assert len(rows) > len(GENERATORS)
+    assert [row for row in rows if not re.match(r"\| \[`\w+`\]\(\S+\) \|", row)] == []
+
+
 def test_every_json_rpc_code_is_on_the_page() -> None:
     codes = {value for value in vars(protocol).values() if isinstance(value, int) and value < 0}
     assert len(codes) == 6

@@ -15,6 +15,7 @@ from typing import Any, Final
 from pressroom.host.loaded_app import LoadedApp
 from pressroom.sdk import FetchFailed, FetchRefused, FetchUnknown, McpTool
 from pressroom.testing.running import settings_for_test
+from pressroom_account.plugin import pressroom_mcp_tools as account_tools
 from pressroom_content.contract import BUILTIN, JsonResponse, SiteConnector, SiteErrors
 from pressroom_content.plugin import pressroom_mcp_tools as content_tools
 from pressroom_content.rendering.sanitising import FRAME_HOSTS, RULES, SCHEMES
@@ -125,11 +126,12 @@ _GROUPS: Final = {
     "Scores, checks and crawls": seo_tools,
     "Images": image_tools,
     "Search performance": search_tools,
+    "Account": account_tools,
 }
 
 
 def article_tools() -> str:
-    """Return a section for each tool of the content plugins, with its arguments, grouped by plugin."""
+    """Return a section for each tool that is not a generator, with its arguments, grouped by plugin."""
     plans = _plans()
     lines: list[str] = []
     for title, tools in _GROUPS.items():

@@ -95,9 +95,7 @@ def _generator_row(generator: Generator) -> tuple[str, str]:
 
 
 def _tool_row(tool: McpTool) -> tuple[str, str]:
-    has_section = tool.name not in {account_tool.name for account_tool in account_tools()}
-    page = f"article-tools.md#{tool.name}" if has_section else ""
-    return _row(tool.name, page, input_schema(tool.params), output_schema(tool.result))
+    return _row(tool.name, f"article-tools.md#{tool.name}", input_schema(tool.params), output_schema(tool.result))
 
 
 def _row(name: str, page: str, takes: Mapping[str, Any], returns: Mapping[str, Any]) -> tuple[str, str]:
@@ -107,8 +105,7 @@ def _row(name: str, page: str, takes: Mapping[str, Any], returns: Mapping[str, A
         for argument in _required_first(takes.get("properties", ()), required)
     )
     members = ", ".join(f"`{member}`" for member in returns.get("properties", ()))
-    link = f"[`{name}`]({page})" if page else f"`{name}`"
-    return name, f"| {link} | {arguments} | {members} |"
+    return name, f"| [`{name}`]({page}) | {arguments} | {members} |"
 
 
 def _required_first(names: Iterable[str], required: set[str]) -> Sequence[str]:

@@ -360,13 +360,18 @@ def _skip_signatures(text: str) -> str:
 
 
 def error_codes() -> str:
-    """Return the table of error codes with their statuses."""
+    """Return the table of error codes with their statuses, and the first sentences of the docstrings.
+
+    The others describe the Python classes, whose attributes are not what clients see.
+    """
     kinds = {kind.code: kind for kind in _kinds(CallError) if kind.__module__ == CallError.__module__}
-    rows = [
-        f"| `{code}` | {status} | {cell((inspect.getdoc(kinds[code]) or '').partition(chr(10))[0])} |"
-        for code, status in STATUS.items()
-    ]
+    rows = [f"| `{code}` | {status} | {cell(_first_sentence(kinds[code]))} |" for code, status in STATUS.items()]
     return "\n".join(["| `error.code` | Status | Meaning |", "|---|---|---|", *rows])
+
+
+def _first_sentence(kind: type[CallError]) -> str:
+    line = (inspect.getdoc(kind) or "").partition("\n")[0]
+    return f"{line.removesuffix('.').partition('. ')[0]}."
 
 
 def _kinds(kind: type[CallError]) -> Iterator[type[CallError]]:

@@ -244,7 +244,7 @@ async def _unexpected_response(subject: ConnectorAtSite) -> None:
 
 @CONNECTOR.promise(
     "a revoked credential raises SiteRejected, or SiteRefused if it was not sent yet",
-    fix="raise SiteRejected for 401, so that users are call to connect the site again",
+    fix="raise SiteRejected for 401, so that users are asked to connect the site again",
 )
 async def _revoked(subject: ConnectorAtSite) -> None:
     site = subject.opened()
