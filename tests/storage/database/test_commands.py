@@ -160,7 +160,7 @@ def test_doctor_reports_jobs_that_no_active_plugin_runs(operator: Operator) -> N
     asyncio.run(enqueue(operator, "content.publish", "content.publish", "content.sync", "acme.mail", "account.old"))
     code, document = operator.json("doctor")
     rows = sorted((row["message"], row["hint"]) for row in document["checks"] if row["check"] == "jobs")
-    unless = "unless another server runs them, or you no longer need them"
+    unless = "unless another server runs them; `pressroom jobs discard KIND` discards those that you do not need"
     assert code == 0
     assert rows == [
         (
@@ -176,6 +176,50 @@ def test_doctor_reports_jobs_that_no_active_plugin_runs(operator: Operator) -> N
             f"set enabled = true in [plugins.content], {unless}",
         ),
     ]
+
+
+def test_waiting_jobs_are_listed_and_discarded_by_kind(operator: Operator) -> None:
+    operator.configure("[plugins.seo]\nenabled = false\n")
+    assert operator.run("migrate").returncode == 0
+    asyncio.run(enqueue(operator, "acme.mail", "acme.mail", "acme.sms"))
+    jobs = operator.json("jobs", "list")[1]["jobs"]
+    counts = {job["kind"]: (job["waiting"], job["running"], job["plugin"]) for job in jobs}
+    assert (counts["acme.mail"], counts["acme.sms"]) == ((2, 0, None), (1, 0, None))
+    assert operator.run("jobs", "discard", "acme.mail").stdout == "Discarded 2 jobs of acme.mail.\n"
+    assert [job["kind"] for job in operator.json("jobs", "list")[1]["jobs"]] == ["acme.sms", "content.tidy"]
+    messages = [row["message"] for row in operator.json("doctor")[1]["checks"] if row["check"] == "jobs"]
+    assert messages == ["1 job cannot run: no active plugin runs acme.sms"]
+    refused = operator.run("jobs", "discard", "acme.mail")
+    assert (refused.returncode, "there is no unfinished job of the kind 'acme.mail'" in refused.stderr) == (1, True)
+
+
+def test_a_running_job_is_not_discarded(operator: Operator) -> None:
+    assert operator.run("migrate").returncode == 0
+    asyncio.run(enqueue(operator, "acme.mail", "acme.mail"))
+    asyncio.run(lease(operator, "acme.mail"))
+    assert operator.json("jobs", "discard", "acme.mail")[1] == {"kind": "acme.mail", "discarded": 1, "running": 1}
+    left = {job["kind"]: (job["waiting"], job["running"]) for job in operator.json("jobs", "list")[1]["jobs"]}
+    assert left["acme.mail"] == (0, 1)
+
+
+def test_jobs_of_an_active_plugin_are_discarded_only_with_force(operator: Operator) -> None:
+    notes_plugin(operator.folder / "plugins")
+    operator.configure("[plugins.notes]\n")
+    assert operator.run("migrate").returncode == 0
+    asyncio.run(enqueue(operator, "notes.shout"))
+    refused = operator.run("jobs", "discard", "notes.shout")
+    assert (refused.returncode, "since the active plugin notes runs them" in refused.stderr) == (1, True)
+    assert operator.run("jobs", "discard", "notes.shout", "--force").stdout == "Discarded 1 job of notes.shout.\n"
+
+
+async def lease(operator: Operator, kind: str) -> None:
+    """Take a job of a kind, as a process does that runs it."""
+    database = SqlDatabase(load(operator.folder / "pressroom.toml", operator.environment).settings)
+    await database.open()
+    try:
+        assert await JobStore(database, 60).claim({kind: Job(kind, never_run)})
+    finally:
+        await database.close()
 
 
 def test_doctor_reports_accounts_on_a_plan_that_is_not_defined(operator: Operator) -> None:

@@ -38,6 +38,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "keys": "pressroom.cli.keys:keys",
     "clients": "pressroom.cli.clients:clients",
     "secrets": "pressroom.cli.secrets:secrets",
+    "jobs": "pressroom.cli.jobs:jobs",
     "new": "pressroom.cli.new:new",
     "x": "pressroom.cli.extensions:extensions",
 }

@@ -52,7 +52,7 @@ def _waiting_jobs(counts: Mapping[str, int], compiled: LoadedApp) -> Iterator[Ch
 
 def _waiting(jobs: Counter[str], record: PluginRecord | None) -> CheckResult:
     """Return the warning about jobs, counted by kind, that wait for one plugin."""
-    unless = "unless another server runs them, or you no longer need them"
+    unless = "unless another server runs them; `pressroom jobs discard KIND` discards those that you do not need"
     cannot_run, kinds = f"{counted(jobs.total(), 'job')} cannot run", ", ".join(jobs)
     if record is None:
         return CheckResult(

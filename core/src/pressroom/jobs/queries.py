@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from sqlalchemy import ColumnElement, Row, Select, String, func, literal, or_, select, true, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -167,6 +167,13 @@ async def look(session: AsyncSession) -> QueueSnapshot:
         rows = [(kind, subject, due_at) for kind, subject, due_at, _ in records if due_at is not None]
     due = [row for row in rows if row[2] is not None and row[2] <= now]
     return QueueSnapshot(now, due, rows[len(due) :], more=len(rows) == MAX_SNAPSHOT)
+
+
+async def now_of(session: AsyncSession) -> datetime:
+    """Return the time of the database server, or this host's with SQLite."""
+    if session.get_bind().dialect.name == "sqlite":
+        return datetime.now(UTC)
+    return cast("datetime", await session.scalar(select(func.clock_timestamp()))).astimezone(UTC)
 
 
 async def coming_jobs(session: AsyncSession, now: datetime) -> tuple[Sequence[JobTime], bool]:

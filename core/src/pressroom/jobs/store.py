@@ -13,19 +13,19 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any, Final, cast
 
 import structlog
-from sqlalchemy import CursorResult, Table, delete, func, select, update
+from sqlalchemy import CursorResult, Table, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.columns import as_id
 from pressroom.errors import NotFound
 from pressroom.jobs import locks
-from pressroom.jobs.queries import MAX_SNAPSHOT, JobTime, WaitingJobs, coming_jobs, due_job, look, waiting_jobs
+from pressroom.jobs.queries import MAX_SNAPSHOT, JobTime, WaitingJobs, coming_jobs, due_job, look, now_of, waiting_jobs
 from pressroom.sdk import Job, JobState, JobStatus
 from pressroom.storage.database import SqlDatabase
 from pressroom.storage.database.tables import PERIOD_KEY, JobRow
@@ -106,7 +106,7 @@ class JobStore:
 
         The id is `None` if a job with that key was being deleted at that moment; the call can then be repeated.
         """
-        now = await _now(session)
+        now = await now_of(session)
         row = _queued(kind, payload, subject=subject, key=key, created_at=now, due_at=run_at or now)
         added: str | None = await session.scalar(self._insert().values(row).returning(JobRow.id))
         if added is not None:
@@ -125,7 +125,7 @@ class JobStore:
         remaining: dict[str, float] = {}
         rows = []
         async with self._database.writing() as session:
-            now = await _now(session)
+            now = await now_of(session)
             # In the same order on all hosts, so that two that add the same jobs at once do not deadlock.
             for job in sorted(jobs, key=attrgetter("kind")):
                 if job.every is not None:
@@ -164,7 +164,7 @@ class JobStore:
                 raise _not_found(job_id)
             if row.state not in _UNFINISHED:
                 return False
-            self._end(row, "cancelled", await _now(session), every=None)
+            self._end(row, "cancelled", await now_of(session), every=None)
             return True
 
     async def claim(
@@ -197,7 +197,7 @@ class JobStore:
                 )
                 if row is None:
                     continue
-                leased = await self._lease(session, row, jobs[row.kind], await _now(session))
+                leased = await self._lease(session, row, jobs[row.kind], await now_of(session))
                 if not isinstance(leased, BlockedJob):
                     return leased
                 blocked = leased
@@ -216,7 +216,7 @@ class JobStore:
         looked_at, coming = self._snapshot_at, self._coming
         if coming is None:
             async with self._database.reading() as session:
-                now = await _now(session)
+                now = await now_of(session)
                 coming = await coming_jobs(session, looked_at or now)
         else:
             now = cast("datetime", looked_at) + timedelta(seconds=time.monotonic() - self._snapshot_clock)
@@ -236,7 +236,7 @@ class JobStore:
 
     async def keep(self, session: AsyncSession, lease: LeasedJob, seconds: float, **values: Any) -> bool:
         """Renew a lease and that of its lock in a transaction, and return whether they were still held."""
-        until = await _now(session) + timedelta(seconds=seconds)
+        until = await now_of(session) + timedelta(seconds=seconds)
         if not await _change(session, lease, due_at=until, **values):
             return False
         return not lease.lock or await locks.renew(session, lease.lock, lease.token, until)
@@ -252,7 +252,7 @@ class JobStore:
     async def retry(self, lease: LeasedJob, message: str, *, seconds: float) -> bool:
         """Queue a job again, due in `seconds`. Raises `BackendError`."""
         async with self._database.writing() as session:
-            now = await _now(session)
+            now = await now_of(session)
             due_at = now + timedelta(seconds=seconds)
             return await _release_job(session, lease, now, state="queued", due_at=due_at, message=message)
 
@@ -262,7 +262,7 @@ class JobStore:
         Raises `BackendError`.
         """
         async with self._database.writing() as session:
-            now = await _now(session)
+            now = await now_of(session)
             due_at = now + timedelta(seconds=seconds)
             return await _release_job(session, lease, now, state="queued", due_at=due_at, attempts=lease.attempt - 1)
 
@@ -270,13 +270,13 @@ class JobStore:
         """Release a lease, so that the job runs at another time with no attempts counted. Raises `BackendError`."""
         values: dict[str, Any] = {} if payload is None else {"payload": dict(payload)}
         async with self._database.writing() as session:
-            now = await _now(session)
+            now = await now_of(session)
             return await _release_job(session, lease, now, state="queued", due_at=run_at, attempts=0, **values)
 
     async def take_lock(self, key: str, token: str, seconds: float) -> bool:
         """Take a lock outside of jobs for `seconds`, and return whether it was free. Raises `BackendError`."""
         async with self._database.writing() as session:
-            now = await _now(session)
+            now = await now_of(session)
             return await locks.take(session, key, token, now=now, until=now + timedelta(seconds=seconds)) is None
 
     async def renew_lock(self, key: str, token: str, seconds: float) -> bool:
@@ -286,24 +286,24 @@ class JobStore:
 
     async def keep_lock(self, session: AsyncSession, key: str, token: str, seconds: float) -> bool:
         """Renew a lock for `seconds` in a transaction, and return whether it was still held."""
-        return await locks.renew(session, key, token, await _now(session) + timedelta(seconds=seconds))
+        return await locks.renew(session, key, token, await now_of(session) + timedelta(seconds=seconds))
 
     async def release_lock(self, key: str, token: str) -> bool:
         """Release a lock, so that waiting jobs run, and return whether it was held. Raises `BackendError`."""
         async with self._database.writing() as session:
-            return await locks.release(session, key, token, await _now(session))
+            return await locks.release(session, key, token, await now_of(session))
 
     async def forget_expired(self) -> int:
         """Delete expired locks and finished jobs, and return the number of jobs. Raises `BackendError`."""
         async with self._database.writing() as session:
-            now = await _now(session)
+            now = await now_of(session)
             await locks.forget_ended(session, now)
             expired = delete(JobRow).where(JobRow.expires_at < now)
             return cast("CursorResult[Any]", await session.execute(expired)).rowcount
 
     async def _finish(self, lease: LeasedJob, every: float | None, **values: Any) -> bool:
         async with self._database.writing() as session:
-            now = await _now(session)
+            now = await now_of(session)
             expires_at = self._expiry(now, every)
             return await _release_job(
                 session, lease, now, due_at=None, finished_at=now, expires_at=expires_at, **values
@@ -388,12 +388,6 @@ async def _change(session: AsyncSession, leased_job: LeasedJob, **values: Any) -
 
 def _seconds_between(now: datetime, due_at: datetime | None) -> float:
     return 0.0 if due_at is None else (due_at - now).total_seconds()
-
-
-async def _now(session: AsyncSession) -> datetime:
-    if session.get_bind().dialect.name == "sqlite":
-        return datetime.now(UTC)
-    return cast("datetime", await session.scalar(select(func.clock_timestamp()))).astimezone(UTC)
 
 
 def _not_found(job_id: str) -> NotFound:
