@@ -54,8 +54,8 @@ def list_jobs(invocation: Invocation) -> None:
 def discard(invocation: Invocation, kind: str, force: bool) -> None:
     """Cancel all waiting jobs of KIND, such as those of a plugin that you no longer use.
 
-    Running jobs are left alone. Discarded jobs cannot be restored: what they were to do, such as publishing a
-    scheduled post, does not happen.
+    Running jobs are left alone. Discarded jobs cannot be restored: what they were to do does not happen, even if the
+    plugin is enabled again. A scheduled post, for example, stays scheduled until its author schedules it again.
     """
     import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
 
@@ -89,7 +89,7 @@ async def _discard(invocation: Invocation, kind: str, *, force: bool) -> tuple[i
         if runner is not None and not force:
             raise PressroomError(
                 f"jobs of the kind {kind!r} are not discarded, since the active plugin {runner} runs them",
-                hint="discard them all the same with --force",
+                hint="if what they were to do should not happen, discard them with --force",
             )
         return await discard_jobs(session, kind, compiled.settings.jobs.retention), running[kind]
 
