@@ -122,6 +122,18 @@ def test_images_are_found_by_words(ada: ToolClient) -> None:
     assert [entry["id"] for entry in ada.data("list_media", query="%")["media"]] == [percent]
 
 
+def test_images_are_found_without_accents_page_by_page(ada: ToolClient) -> None:
+    cafes = [upload(ada, image_bytes(20 + number, 10)) for number in range(3)]
+    for media_id in cafes:
+        ada.data("update_media", media_id=media_id, alt_text="Café in İstanbul")
+    upload(ada, image_bytes(30, 10))
+    first = ada.data("list_media", query="cafe ISTANBUL", limit=2)
+    second = ada.data("list_media", query="cafe ISTANBUL", limit=2, cursor=first["next_cursor"])
+    assert [entry["id"] for entry in first["media"] + second["media"]] == cafes[::-1]
+    assert second["next_cursor"] is None
+    assert [entry["id"] for entry in ada.data("list_media", query="cafe\u0301")["media"]] == cafes[::-1]
+
+
 def test_a_credit_is_sanitised(ada: ToolClient) -> None:
     media_id = upload(ada)
     credit = (

@@ -192,6 +192,17 @@ def test_ideas_for_keyphrases(site: Site) -> None:
     assert [idea["phrase"] for idea in site.data("suggest_keywords", seed="LEAF tea")["ideas"]] == ["leaf mould"]
 
 
+def test_keyphrases_are_suggested_without_regard_to_accents(site: Site) -> None:
+    site.client.data("create_content", title="Cafés in İstanbul", body="x", website_id=site.website.id)
+    site.google.add(day(), "cafés istanbul", site.page("cafes"), 1, 300, 14.0)
+    site.fetch(site.connect())
+
+    [query, title] = site.data("suggest_keywords", seed="CAFES")["ideas"]
+
+    assert (query["phrase"], query["source"]) == ("cafés istanbul", "search_query")
+    assert title["phrase"] == "Cafés in İstanbul"
+
+
 def test_following_phrases(site: Site) -> None:
     site.data("track_keyword", phrase="compost bin")
     tracked = site.data("track_keyword", phrase="  Compost   BIN ", target_url=site.page("bins"))["tracked"]

@@ -55,6 +55,30 @@ def test_a_search_with_turkish_letters(ada: Client, make: Make, query: str) -> N
     assert titles(ada, query=query) == ["İstanbul"]
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "queries"),
+    [
+        ("en", "Résumés at the café", ("resume", "RÉSUMÉ", "cafe", "cafe\u0301s", "cafes")),
+        ("fr", "Un élève préféré", ("eleve", "élèves", "prefere")),
+        ("de", "Schöne Grüße", ("schone", "schöne", "GRÜSSE", "grusse")),
+        ("el", "Καφές στην Αθήνα", ("αθηνα", "ΑΘΗΝΑ", "Αθήνα")),
+        ("vi", "Bánh mì Đà Nẵng", ("banh", "da nang")),
+    ],
+)
+def test_a_search_finds_words_without_their_accents(
+    ada: Client, make: Make, language: str, text: str, queries: tuple[str, ...]
+) -> None:
+    make("English", "Other words.")
+    make("Found", text, language=language)
+    assert [titles(ada, query=query) for query in queries] == [["Found"]] * len(queries)
+
+
+def test_a_search_distinguishes_letters_of_other_scripts(ada: Client, make: Make) -> None:
+    make("Bus", "バス", language="ja")
+    make("Pass", "パス", language="ja")
+    assert titles(ada, query="バス") == ["Bus"]
+
+
 def test_a_search_for_common_words_matches_titles(ada: Client, make: Make) -> None:
     make("To be or not to be", "A play.")
     make("Other", "To be or not to be.")
@@ -62,6 +86,30 @@ def test_a_search_for_common_words_matches_titles(ada: Client, make: Make) -> No
     assert titles(ada, query="to be or") == ["To be or not to be"]
     assert titles(ada, query="ÜBER") == ["Über uns"]
     assert titles(ada, query="100%") == []
+
+
+@pytest.mark.parametrize(
+    ("tag", "others"),
+    [
+        ("İstanbul", ("istanbul", "ISTANBUL", "İSTANBUL", "I\u0307stanbul", "\u0131stanbul")),
+        ("Café", ("cafe", "CAFÉ", "cafe\u0301", "CAFE")),
+        ("Ångström", ("angstrom", "ÅNGSTRÖM")),
+        ("Müller-Straße", ("muller-strasse", "MÜLLER-STRASSE")),
+    ],
+)
+def test_a_tag_is_found_without_its_case_and_accents(
+    ada: Client, make: Make, tag: str, others: tuple[str, ...]
+) -> None:
+    make("Other", tags=["Tea"])
+    make("Found", tags=["Tea", tag])
+    assert [titles(ada, tag=other) for other in (tag, *others)] == [["Found"]] * (1 + len(others))
+    assert titles(ada, tag=tag[:-1]) == []
+
+
+def test_tags_of_other_scripts_are_distinguished(ada: Client, make: Make) -> None:
+    make("Bus", tags=["バス"])
+    make("Pass", tags=["パス"])
+    assert titles(ada, tag="バス") == ["Bus"]
 
 
 def test_filters(ada: Client, make: Make, website: str) -> None:

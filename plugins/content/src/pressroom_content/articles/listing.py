@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from pressroom.columns import as_id
 from pressroom.sdk import InvalidInput
-from sqlalchemy import ColumnElement, and_, case, func, literal, or_, select
+from sqlalchemy import ColumnElement, and_, case, false, func, literal, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressroom_content.language import searchable
 from pressroom_content.records import ArticleStatus
 from pressroom_content.tables import ArticleRow, PublicationRow, WordRow
 from pressroom_content.text_index.corpus import variants_of
@@ -99,7 +100,7 @@ async def page(
     """
     conditions = _conditions(user_id, criteria)
     if criteria.tag:
-        conditions.append(_has_tag(criteria.tag, session.get_bind().dialect.name))
+        conditions.append(await _has_tag(session, criteria.tag, conditions))
     matches = await _search(session, user_id, criteria.query) if criteria.query else None
     if criteria.query and matches is None:
         conditions.append(ArticleRow.title.icontains(criteria.query, autoescape=True))
@@ -161,11 +162,18 @@ def _conditions(user_id: str, criteria: ArticleFilter) -> list[ColumnElement[boo
     return conditions
 
 
-def _has_tag(tag: str, dialect: str) -> ColumnElement[bool]:
-    """Return the condition that an article has a tag, ignoring case."""
-    elements = func.json_each if dialect == "sqlite" else func.json_array_elements_text
+async def _has_tag(session: AsyncSession, tag: str, conditions: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
+    """Return the condition that an article has a tag, ignoring case and accents, for articles that meet others.
+
+    The tags are compared here, because databases differ in what they know about case and accents.
+    """
+    elements = func.json_each if session.get_bind().dialect.name == "sqlite" else func.json_array_elements_text
     tags = elements(ArticleRow.tags).table_valued("value")
-    return select(tags).where(func.lower(tags.c.value) == func.lower(tag)).exists()
+    statement = select(tags.c.value).select_from(ArticleRow).join(tags, true())
+    names = await session.scalars(statement.where(*conditions).distinct())
+    wanted = searchable(tag)
+    same = [name for name in names if searchable(name) == wanted]
+    return select(tags).where(tags.c.value.in_(same)).exists() if same else false()
 
 
 async def _search(session: AsyncSession, user_id: str, query: str) -> Any:

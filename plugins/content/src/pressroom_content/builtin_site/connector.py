@@ -41,6 +41,7 @@ from pressroom_content.contract import (
     Term,
     TermKind,
 )
+from pressroom_content.language import searchable
 from pressroom_content.tables import WebsiteRow
 from pressroom_content.websites.domain_names import server_url
 
@@ -123,7 +124,7 @@ class _BuiltinSite:
             for fields in await session.scalars(statement):
                 for name in term_names(fields, kind):
                     counts[name] = counts.get(name, 0) + 1
-        names = [name for name in sorted(counts, key=str.casefold) if query.casefold() in name.casefold()]
+        names = [name for name in sorted(counts, key=str.casefold) if searchable(query) in searchable(name)]
         return [Term(name, name, term_slug(name), counts[name]) for name in names[:limit]]
 
     async def ensure_terms(self, post: Post) -> Mapping[TermKind, tuple[str, ...]]:

@@ -134,6 +134,10 @@ _LETTERS: Final = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "\u0131": "i", "\u2019": "'"}
 )
 
+_FIRST_ACCENT: Final = "\u0300"
+_LAST_ACCENT: Final = "\u036f"
+_LAST_GREEK: Final = "\u03ff"
+
 _PORTUGUESE_PLURALS: Final = (("ais", "al"), ("éis", "el"), ("óis", "ol"), ("uis", "ul"))
 _SEPARABLE: Final = (
     "zurück", "zusammen", "nach", "fest", "frei", "los", "auf", "aus", "ein", "her", "hin", "mit", "vor", "weg", "ab",
@@ -213,3 +217,21 @@ def fold(text: str) -> str:
         return text.lower()
     plain = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def searchable(text: str) -> str:
+    """Return a text without case, and without accents in Latin and Greek script, for comparison with a search.
+
+    Marks of other scripts distinguish letters: Japanese `が` and `か`, Russian `й` and `и`.
+    """
+    if text.isascii():
+        return text.lower()
+    plain: list[str] = []
+    base = ""
+    for letter in unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS)):
+        if not _FIRST_ACCENT <= letter <= _LAST_ACCENT:
+            base = letter
+        elif base <= _LAST_GREEK:
+            continue
+        plain.append(letter)
+    return unicodedata.normalize("NFC", "".join(plain))

@@ -18,7 +18,7 @@ from typing import Any, Final
 from sqlalchemy import delete, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressroom_content.language import common_words, primary_subtag, snowball, words_of
+from pressroom_content.language import common_words, primary_subtag, searchable, snowball, words_of
 from pressroom_content.tables import ShingleRow, WordRow
 
 MAX_STEM_LENGTH: Final = 64
@@ -30,6 +30,9 @@ DEFAULT_LANGUAGE: Final = "en"
 
 _AS_WRITTEN: Final = frozenset({"eo", "fa"})
 """Languages whose words are indexed unstemmed, although they have a stemmer."""
+
+_WITHOUT_ACCENTS: Final = frozenset({"en"})
+"""Languages whose stemmer knows no accents: it has to find the endings of `résumés` as it does those of `resumes`."""
 
 
 def language_of(tag: str) -> str:
@@ -50,12 +53,15 @@ def normalised(word: str) -> str:
 def stem_of(word: str, language: str) -> str:
     """Return the stem of a word, or the normalised word if the language has no stemmer.
 
-    It has `i` for the Turkish dotless i, since the case of a Turkish `I` can only be guessed.
+    It has no accents, since people often search without them, and `i` for the Turkish dotless i, since the case of a
+    Turkish `I` can only be guessed.
     """
     plain = normalised(word)
+    if language in _WITHOUT_ACCENTS:
+        plain = searchable(plain)
     as_written = language in _AS_WRITTEN or len(plain) > MAX_STEM_LENGTH
     stem = plain if as_written else snowball(plain, language) or plain
-    return stem.replace("\u0131", "i")[:MAX_STEM_LENGTH]
+    return searchable(stem)[:MAX_STEM_LENGTH]
 
 
 def stems_of(text: str, language: str) -> Iterator[str]:
@@ -75,14 +81,17 @@ def counted_stems(text: str, language: str) -> Counter[str]:
 
 
 def variants_of(query: str, languages: Iterable[str]) -> list[frozenset[str]]:
-    """Return the stems in all given languages for each word of a query, except words that are common in any of them."""
+    """Return the stems in all given languages for each word of a query, except words that are common in any of them.
+
+    The word itself is among them: an accent may have kept a stemmer from an ending that it removes from a plain letter.
+    """
     codes = {language_of(tag) for tag in languages} or {DEFAULT_LANGUAGE}
     variants: list[frozenset[str]] = []
     for word in words_of(query):
         plain = normalised(word)
         if any(plain in common_words(language) for language in codes):
             continue
-        stems = frozenset(stem_of(word, language) for language in codes)
+        stems = frozenset(stem_of(word, language) for language in codes) | {searchable(plain)[:MAX_STEM_LENGTH]}
         if stems not in variants:
             variants.append(stems)
     return variants

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, Final, Literal, cast
 
 from pressroom.columns import as_id, new_id
 from pressroom.sdk import InvalidInput, NotFound, PluginContext, StorageKind
 from pressroom_content.contract import Article, FoundImage, MediaFile, content_services
+from pressroom_content.language import searchable
 from slugify import slugify
 from sqlalchemy import Select, and_, delete, func, or_, select
 from sqlalchemy.exc import IntegrityError
@@ -242,12 +243,11 @@ class Library:
         limit: int = 20,
         before: tuple[datetime, str] | None = None,
     ) -> Sequence[Media]:
-        """Return up to `limit` of an account's images, newest first, starting after the position `before`."""
+        """Return up to `limit` of an account's images, newest first, starting after the position `before`.
+
+        With a query, return those whose texts contain each of its words, ignoring case and accents.
+        """
         statement = select(MediaRow).where(MediaRow.user_id == user_id)
-        for word in query.lower().split():
-            pattern = f"%{_escaped(word)}%"
-            fields = (MediaRow.title, MediaRow.alt_text, MediaRow.caption, MediaRow.filename)
-            statement = statement.where(or_(*(func.lower(field).like(pattern, escape="\\") for field in fields)))
         if content_id:
             used = select(UseRow.media_id).where(UseRow.content_id == as_id(content_id))
             statement = statement.where(MediaRow.id.in_(used))
@@ -256,9 +256,15 @@ class Library:
             statement = statement.where(
                 or_(MediaRow.created_at < at, and_(MediaRow.created_at == at, MediaRow.id < as_id(last)))
             )
-        statement = statement.order_by(MediaRow.created_at.desc(), MediaRow.id.desc()).limit(limit)
+        statement = statement.order_by(MediaRow.created_at.desc(), MediaRow.id.desc())
         async with self._database.reading() as session:
-            rows = (await session.scalars(statement)).all()
+            if words := searchable(query).split():
+                # Compared here, because databases differ in what they know about case and accents.
+                fields = (MediaRow.title, MediaRow.alt_text, MediaRow.caption, MediaRow.filename)
+                texts = await session.execute(statement.with_only_columns(MediaRow.id, *fields))
+                found = (id_ for id_, *fields_of_row in texts if _contain(fields_of_row, words))
+                statement = statement.where(MediaRow.id.in_(list(islice(found, limit))))
+            rows = (await session.scalars(statement.limit(limit))).all()
         return [media_of(row, self._base_url) for row in rows]
 
     async def uses(self, user_id: str, media_ids: Sequence[str]) -> Mapping[str, list[str]]:
@@ -356,5 +362,6 @@ def _filename(name: str, media_type: str) -> str:
     return f"{stem}.{EXTENSIONS.get(media_type, 'img')}"
 
 
-def _escaped(word: str) -> str:
-    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+def _contain(texts: Sequence[str], words: Sequence[str]) -> bool:
+    plain = [searchable(text) for text in texts]
+    return all(any(word in text for text in plain) for word in words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from typing import Final, Literal
 
 from pressroom.sdk import InvalidInput, PluginContext
 from pressroom_content.contract import content_services
-from pressroom_content.language import split_words
+from pressroom_content.language import searchable, split_words
 from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 
@@ -118,8 +117,8 @@ class KeywordIdea:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the distinct words of a text, case-folded; hyphens and apostrophes divide words."""
-    words = split_words(unicodedata.normalize("NFC", text).casefold())
+    """Return the distinct words of a text without case and accents; hyphens and apostrophes divide words."""
+    words = split_words(searchable(text))
     return frozenset(part for word in words for part in _JOINTS.split(word) if part)
 
 
