@@ -308,3 +308,16 @@ def test_the_texts_explain_the_next_step(ada: ToolClient) -> None:
     refusal = ada.call("delete_media", media_id=media_id, confirm=True)
     assert refusal["structuredContent"] == {"deleted": False, "used_in": [article]}
     assert article in refusal["content"][0]["text"]
+
+
+def test_a_blank_alt_text_is_none(ada: ToolClient) -> None:
+    media_id = upload(ada)
+    article = ada.data("create_content", title="Tea", body="Text.")["content_id"]
+    image = {"image_ref": media_id, "content_id": article, "role": "featured"}
+
+    assert "alt_text: must be between 1 and 500" in ada.refusal("import_image", **image, alt_text=" \n ")
+    assert ada.data("update_media", media_id=media_id, alt_text="   ")["media"]["alt_text"] == ""
+    assert "alt_text: is missing" in ada.refusal("import_image", **image)
+    assert ada.data("get_content", content_id=article)["content"]["version"] == 1
+    imported = ada.data("import_image", **image, alt_text=" Boats\nat  dusk ")
+    assert (imported["media"]["alt_text"], imported["version"]) == ("Boats at dusk", 2)

@@ -263,3 +263,50 @@ def test_an_inline_image_is_returned_with_its_markdown(ada: ToolClient) -> None:
     assert "update_content" in text
     assert "list_content" in ada.refusal("import_image", image_ref=ref, alt_text="Bark", role="inline")
     assert "list_media" in ada.refusal("import_image", image_ref="m_nothing", alt_text="Bark")
+
+
+def test_a_search_without_words_is_refused(ada: ToolClient, providers: Providers) -> None:
+    for provider in ("auto", "library"):
+        assert "query: must be between 1 and 200 characters" in ada.refusal(
+            "search_images", query="  \n ", provider=provider
+        )
+    assert providers.requests == []
+
+
+def test_a_search_of_the_library_respects_the_filters(ada: ToolClient, providers: Providers, query: str) -> None:
+    for result in ada.data("search_images", query=query)["images"]:
+        ada.data("import_image", image_ref=result["ref"], alt_text=query)
+    providers.files["/files/tall.jpg"] = image_bytes(300, 600)
+    url = f"{providers.url}/files/tall.jpg"
+    tall = ada.data("import_image", image_ref=url, alt_text=query)["media"]["id"]
+
+    def found(**filters: object) -> list[str]:
+        return [
+            image["ref"] for image in ada.data("search_images", query=query, provider="library", **filters)["images"]
+        ]
+
+    assert len(found()) == 6
+    assert found(orientation="portrait") == [f"library:{tall}"]
+    assert found(orientation="square") == []
+    assert f"library:{tall}" not in found(min_width=301)
+    assert len(found(min_width=301)) == 5
+    assert found(license="public_domain") == [f"library:{tall}"]
+
+
+@pytest.mark.parametrize("provider", ["openverse", "unsplash"])
+def test_the_url_of_an_image_of_the_library_stands_for_it(ada: ToolClient, query: str, provider: str) -> None:
+    [result] = ada.data("search_images", query=query, provider=provider)["images"][:1]
+    media = ada.data("import_image", image_ref=result["ref"], alt_text="A jar")["media"]
+    article = ada.data("create_content", title="Tea", body="Text.")["content_id"]
+
+    again = ada.data("import_image", image_ref=media["url"], alt_text="x", content_id=article, role="featured")
+
+    assert again["media"] == {**media, "used_in": [article]}
+    assert again["media"]["license"]["code"]
+    assert len(ada.data("list_media")["media"]) == 1
+
+
+def test_an_expired_link_of_the_server_is_explained(ada: ToolClient) -> None:
+    link = f"{ada.host.url}/files/image-generator/8b96.png?expires=1&signature=x"
+    refusal = ada.refusal("import_image", image_ref=link, alt_text="A title card")
+    assert "has expired or is not complete; call the tool that made the image again" in refusal

@@ -110,6 +110,15 @@ class Library:
             return media_of(row, self._base_url)
         raise _unknown(media_id) if expires_at is None else _not_uploaded(media_id, expires_at)
 
+    async def by_url(self, user_id: str, url: str) -> Media | None:
+        """Return the image with this URL, at this server or at its provider, or `None` if the library has none."""
+        prefix = f"{self._base_url}/media/"
+        media_id = url.removeprefix(prefix).partition("/")[0] if url.startswith(prefix) else ""
+        same = or_(MediaRow.id == as_id(media_id), and_(MediaRow.file_url == url, MediaRow.file_url != ""))
+        async with self._database.reading() as session:
+            row = await session.scalar(select(MediaRow).where(MediaRow.user_id == user_id, same).limit(1))
+        return media_of(row, self._base_url) if row is not None else None
+
     async def by_ref(self, user_id: str, ref: str) -> Media | None:
         """Return the image imported under a ref, or `None`."""
         statement = select(MediaRow).where(MediaRow.user_id == user_id, MediaRow.ref == ref)

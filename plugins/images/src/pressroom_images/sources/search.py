@@ -222,12 +222,15 @@ def _fits(image: FoundImage, query: ImageQuery) -> bool:
     """Return whether an image matches the query's filters, which not every provider supports."""
     if image.sensitive or not allows(image.license, query.license):
         return False
-    if query.min_width and image.width and image.width < query.min_width:
+    return has_shape(image.width, image.height, query.orientation, query.min_width)
+
+
+def has_shape(width: int, height: int, orientation: str, min_width: int) -> bool:
+    """Return whether an image has an orientation and a minimum width. A size of 0 is unknown, and matches."""
+    if min_width and width and width < min_width:
         return False
-    if query.orientation == "any" or not (image.width and image.height):
+    if orientation == "any" or not (width and height):
         return True
-    ratio = image.width / image.height
+    ratio = width / height
     square = abs(ratio - 1) <= _SQUARE_WITHIN
-    return {"square": square, "landscape": ratio > 1 and not square, "portrait": ratio < 1 and not square}[
-        query.orientation
-    ]
+    return {"square": square, "landscape": ratio > 1 and not square, "portrait": ratio < 1 and not square}[orientation]

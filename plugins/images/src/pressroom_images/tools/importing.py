@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 from html import escape
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 from pressroom.sdk import (
@@ -27,7 +27,7 @@ from pressroom_images.config import articles_of, config_of, plugin_of
 from pressroom_images.library.files import InspectedImage, inspect
 from pressroom_images.library.store import Library, Media
 from pressroom_images.sources.search import contained
-from pressroom_images.tools.results import MediaItem, described, item
+from pressroom_images.tools.results import ONE_LINE, MediaItem, described, item
 from pressroom_images.tools.search import LIBRARY, sources_of
 
 _SECONDS: Final = 20.0
@@ -45,11 +45,8 @@ class ImportImageParams(Params):
     image_ref: str = Field(
         min_length=3, max_length=2048, description="ref of a search result, media_id, or https URL of an image."
     )
-    alt_text: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=500,
-        description="What it shows, without 'image of'. Required unless the image has one.",
+    alt_text: Annotated[str, Field(min_length=1, max_length=500), ONE_LINE] | None = Field(
+        default=None, description="What it shows, without 'image of'. Required unless the image has one."
     )
     content_id: str | None = Field(
         default=None, max_length=64, description="The article it is for; featured and inline need it."
@@ -178,7 +175,13 @@ async def _report_use(source: ImageSource, image: FoundImage, call: Call) -> Non
 
 
 async def _import_from_url(params: ImportImageParams, call: Call) -> Media:
-    """Import a user's own image. Deduplicates by content, since signed URLs of the same file differ."""
+    """Import a user's own image. Deduplicates by content, since signed URLs of the same file differ.
+
+    The URL of an image of the library stands for that image, which keeps its licence and credit.
+    """
+    in_library = await Library(plugin_of(call)).by_url(call.caller.subject, params.image_ref)
+    if in_library is not None:
+        return in_library
     file = await _image_of_server(params.image_ref, call) or await _downloaded(params.image_ref, call)
     name = urlsplit(params.image_ref).path.rpartition("/")[2] or "image"
     ref = f"sha256:{sha256(file.content).hexdigest()}"
@@ -195,7 +198,14 @@ async def _image_of_server(url: str, call: Call) -> InspectedImage | None:
 
     It is read without a request, since the server may be on a private network.
     """
-    content = await plugin_of(call).services.tools.read_file(url)
+    plugin = plugin_of(call)
+    content = await plugin.services.tools.read_file(url)
+    if content is None and url.startswith(f"{plugin.base_url}/files/"):
+        raise InvalidInput(
+            "image_ref",
+            "this link of the server has expired or is not complete; call the tool that made the image again, and pass "
+            "its new link as it is",
+        )
     return await _inspected(content, call) if content is not None else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from datetime import UTC, datetime
 from html import unescape
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import nh3
 from pressroom.sdk import Annotations, Call, ClientRequestId, Integer, InvalidInput, Params, ToolResult, mcp_tool
@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from pressroom_images.config import articles_of, plugin_of
 from pressroom_images.library.store import Library, Media
 from pressroom_images.library.uploads import Uploads
-from pressroom_images.tools.results import MediaItem, described, item
+from pressroom_images.tools.results import ONE_LINE, MediaItem, described, item
 
 
 class UploadParams(Params):
@@ -56,7 +56,7 @@ class UpdateImageParams(Params):
     """What to change."""
 
     media_id: str = Field(min_length=1, max_length=64, description="The image.")
-    alt_text: str | None = Field(default=None, max_length=500, description="What it shows.")
+    alt_text: Annotated[str, Field(max_length=500), ONE_LINE] | None = Field(default=None, description="What it shows.")
     caption: str | None = Field(default=None, max_length=1000, description="Plain text below it.")
     credit: str | None = Field(
         default=None, max_length=1000, description="Who is named below your own image; may contain <a>."

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from pressroom_content.contract import FoundImage
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from pressroom_images.library.store import Media
+
+ONE_LINE: Final = BeforeValidator(lambda value: " ".join(value.split()) if isinstance(value, str) else value)
+"""Writes a text on one line, without spaces around it."""
 
 
 class License(BaseModel):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from datetime import datetime
+from typing import Annotated, Final, Literal
 
 from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, PluginContext, ToolResult, mcp_tool
-from pressroom_content.contract import ImageQuery, ImageSource, image_sources
+from pressroom_content.contract import ImageLicense, ImageQuery, ImageSource, image_sources
 from pydantic import BaseModel, Field
 
 from pressroom_images.config import ImagesConfig, plugin_of
 from pressroom_images.library.store import Library, Media
 from pressroom_images.sources import search as searching
 from pressroom_images.sources.requesting import ImageProviderUnavailable
-from pressroom_images.tools.results import ImageOut, image, item, results_text
+from pressroom_images.tools.results import ONE_LINE, ImageOut, image, item, results_text
 
 AUTO: Final = "auto"
 LIBRARY: Final = "library"
@@ -21,6 +22,8 @@ LIBRARY: Final = "library"
 
 _MAX_PAGE: Final = 20
 _PAGE_SIZE: Final = 10
+_AT_ONCE: Final = 100
+"""Number of images of the library that are read at once."""
 
 OTHER_WAYS: Final = (
     "For an image without a search, ask the user for one of theirs and call create_upload_url, or call generate_image "
@@ -31,7 +34,7 @@ OTHER_WAYS: Final = (
 class SearchParams(Params):
     """What to search for."""
 
-    query: str = Field(min_length=1, max_length=200, description="A few English words.")
+    query: Annotated[str, Field(min_length=1, max_length=200), ONE_LINE] = Field(description="A few English words.")
     provider: str = Field(default=AUTO, description="library: the account's own images.")
     orientation: Literal["any", "landscape", "portrait", "square"] = Field(default="any", description="Shape.")
     license: Literal["any", "commercial", "modification", "public_domain"] = Field(
@@ -116,9 +119,8 @@ async def _search_providers(params: SearchParams, call: Call) -> SearchResult:
 
 
 async def _search_library(params: SearchParams, call: Call) -> SearchResult:
-    library = Library(plugin_of(call))
     skipped = (params.page - 1) * _PAGE_SIZE
-    media = await library.page(call.caller.subject, query=params.query, limit=skipped + _PAGE_SIZE + 1)
+    media = await _own_images(params, call, skipped + _PAGE_SIZE + 1)
     page = media[skipped : skipped + _PAGE_SIZE]
     note = "These images are in the library already; import_image with their ref takes them into an article."
     return SearchResult(
@@ -126,6 +128,25 @@ async def _search_library(params: SearchParams, call: Call) -> SearchResult:
         next_page=params.page + 1 if len(media) > skipped + _PAGE_SIZE else None,
         provider_notes=[note] if page else [],
     )
+
+
+async def _own_images(params: SearchParams, call: Call, count: int) -> Sequence[Media]:
+    """Return the account's newest images that match a search, at most `count`."""
+    library, found = Library(plugin_of(call)), list[Media]()
+    before: tuple[datetime, str] | None = None
+    while True:
+        images = await library.page(call.caller.subject, query=params.query, limit=_AT_ONCE, before=before)
+        found += [media for media in images if _matches(media, params)]
+        if len(images) < _AT_ONCE or len(found) >= count:
+            return found[:count]
+        before = images[-1].created_at, images[-1].id
+
+
+def _matches(media: Media, params: SearchParams) -> bool:
+    """Return whether an image of the library matches the filters. Users may do anything with their own."""
+    if media.license and not searching.allows(ImageLicense(**media.license), params.license):
+        return False
+    return searching.has_shape(media.width, media.height, params.orientation, params.min_width or 0)
 
 
 def _own(media: Media) -> ImageOut:
