@@ -51,3 +51,23 @@ def test_an_idea_can_belong_to_a_website(ada: Client, eve: Client) -> None:
     ada.data("save_content_idea", idea_id=for_first["idea_id"], website_id=second)
     assert (listed(first), listed(second)) == (["Coffee"], ["Tea", "Coffee"])
     assert "list_websites" in eve.refusal("save_content_idea", title="Tea", website_id=first)
+
+
+def test_the_day_and_the_website_of_an_idea_are_cleared(ada: Client) -> None:
+    website = ada.data("connect_website", platform="builtin", name="One")["website_id"]
+    idea = ada.data("save_content_idea", title="Tea", due="2026-12-24", website_id=website, notes="x")["idea"]
+
+    cleared = ada.data("save_content_idea", idea_id=idea["idea_id"], due="", website_id="")["idea"]
+
+    assert (cleared["due"], cleared["website_id"], cleared["notes"]) == (None, None, "x")
+    assert "due: must be a day such as 2026-11-21" in ada.refusal("save_content_idea", title="x", due="tomorrow")
+
+
+def test_a_list_that_leaves_out_ideas_says_so(ada: Client) -> None:
+    for title in ("Tea", "Coffee", "Cocoa"):
+        ada.data("save_content_idea", title=title)
+    result = ada.call("list_content_ideas", limit=2)
+    assert [idea["title"] for idea in result["structuredContent"]["ideas"]] == ["Cocoa", "Coffee"]
+    assert result["structuredContent"]["truncated"] is True
+    assert "There are more ideas" in result["content"][0]["text"]
+    assert ada.data("list_content_ideas", limit=3)["truncated"] is False

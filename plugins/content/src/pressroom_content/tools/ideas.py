@@ -6,17 +6,26 @@ from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal
 
 from pressroom.sdk import Annotations, Call, Day, Integer, InvalidInput, Params, ToolResult, mcp_tool
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
 from pressroom_content.contract import WebsiteId
 from pressroom_content.ideas import Idea, Ideas
 from pressroom_content.tools.common import context
 from pressroom_content.websites.store import Websites
 
+MAX_LISTED: Final = 200
+"""Maximum number of ideas in a result."""
+
 _NOTES: Final = 500
 """Maximum length of the notes in the text of a result, in characters."""
 
+_DAY: Final[TypeAdapter[str]] = TypeAdapter(Day)
+
 Status = Literal["idea", "planned", "writing", "done", "dropped"]
+
+
+def _day(value: str) -> str:
+    return _DAY.validate_python(value) if value else value
 
 
 class IdeaParams(Params):
@@ -27,8 +36,12 @@ class IdeaParams(Params):
     )
     title: str | None = Field(default=None, max_length=500, description="Working title.")
     keyphrase: str | None = Field(default=None, max_length=200, description="The phrase it should rank for.")
-    website_id: WebsiteId | None = Field(default=None, description="The website it is for; without one, any.")
-    due: Day | None = Field(default=None, description="The day by which to write it.")
+    website_id: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None, description="The website it is for; empty: any."
+    )
+    due: Annotated[str, Field(max_length=10), AfterValidator(_day)] | None = Field(
+        default=None, description="The day by which to write it, such as 2026-12-24; empty: none."
+    )
     notes: str | None = Field(default=None, max_length=20_000, description="Angle, sources.")
     status: Status | None = Field(default=None, description="Default for a new one: idea.")
 
@@ -58,7 +71,8 @@ class SavedIdea(BaseModel):
     title="Save an idea",
     description=(
         "Adds an idea for an article, or changes one. For the text itself use create_content. Omitted fields stay "
-        "unchanged. Without idea_id, an open idea of the same title and keyphrase is changed instead of added again."
+        "unchanged, empty ones are cleared. Without idea_id, an open idea of the same title and keyphrase is changed "
+        "instead of added again."
     ),
     result=SavedIdea,
     annotations=Annotations(idempotent=True),
@@ -75,8 +89,10 @@ async def save_content_idea(params: IdeaParams, call: Call) -> ToolResult:
         if name in changes:
             changes[name] = " ".join(changes[name].split())
     if "due" in changes:
-        changes["due"] = date.fromisoformat(changes["due"])
-    if "website_id" in changes:
+        changes["due"] = date.fromisoformat(changes["due"]) if changes["due"] else None
+    if changes.get("website_id") == "":
+        changes["website_id"] = None
+    elif "website_id" in changes:
         changes["website_id"] = (await Websites(context(call)).get(call.caller.subject, changes["website_id"])).id
     saved = await Ideas(context(call)).save(call.caller.subject, params.idea_id, changes)
     return ToolResult(_line(saved), SavedIdea(idea=_view(saved)))
@@ -87,13 +103,14 @@ class IdeasParams(Params):
 
     website_id: WebsiteId | None = Field(default=None, description="Leave out ideas for other websites.")
     status: Status | None = Field(default=None, description="Default: all open ones.")
-    limit: Integer = Field(default=50, ge=1, le=200, description="Maximum number.")
+    limit: Integer = Field(default=50, ge=1, le=MAX_LISTED, description="Maximum number.")
 
 
 class IdeaList(BaseModel):
     """The result of `list_content_ideas`."""
 
     ideas: list[IdeaView] = Field(description="The ideas: those that are due first, then the last changed.")
+    truncated: bool = Field(description="Whether there are more: narrow them with status or website_id.")
 
 
 @mcp_tool(
@@ -110,11 +127,15 @@ class IdeaList(BaseModel):
 async def list_content_ideas(params: IdeasParams, call: Call) -> ToolResult:
     """Return the ideas of the caller's account."""
     ideas = await Ideas(context(call)).listed(
-        call.caller.subject, website_id=params.website_id, status=params.status, limit=params.limit
+        call.caller.subject, website_id=params.website_id, status=params.status, limit=params.limit + 1
     )
     if params.website_id is not None and all(idea.website_id != params.website_id for idea in ideas):
         await Websites(context(call)).get(call.caller.subject, params.website_id)  # an unknown one is an error
-    return ToolResult("\n".join(map(_line, ideas)) or "No ideas.", IdeaList(ideas=[_view(idea) for idea in ideas]))
+    data = IdeaList(ideas=[_view(idea) for idea in ideas[: params.limit]], truncated=len(ideas) > params.limit)
+    lines = [_line(idea) for idea in ideas[: params.limit]] or ["No ideas."]
+    if data.truncated:
+        lines.append(f"There are more ideas: raise limit (at most {MAX_LISTED}), or narrow with status or website_id.")
+    return ToolResult("\n".join(lines), data)
 
 
 def _view(idea: Idea) -> IdeaView:
