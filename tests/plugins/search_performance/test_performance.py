@@ -203,6 +203,9 @@ def test_questions_that_need_a_live_request(busy: Site) -> None:
         ({"filters": ["query includes x"]}, "an operator (equals, notEquals, contains"),
         ({"filters": ["date equals 2026-01-01"]}, "a dimension (query, page, country"),
         ({"filters": ["query contains "]}, "such as 'query contains shoes'"),
+        ({"filters": ["country equals us"]}, "a country by its three letters (ISO 3166-1 alpha-3), such as usa"),
+        ({"filters": ["country notEquals Germany"]}, "a country by its three letters"),
+        ({"filters": ["device equals phone"]}, "a device: desktop, mobile, tablet"),
     ],
 )
 def test_invalid_requests(site: Site, arguments: dict[str, object], problem: str) -> None:

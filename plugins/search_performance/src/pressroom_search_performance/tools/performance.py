@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -50,6 +51,8 @@ _MAX_OFFSET: Final = 50_000
 
 _FILTER_DIMENSIONS: Final = ("query", "page", "country", "device", "search_appearance")
 _OPERATORS: Final = get_args(Operator)
+_COUNTRY: Final = re.compile("[A-Za-z]{3}")
+_DEVICES: Final = ("desktop", "mobile", "tablet")
 
 
 def _filter(value: str) -> str:
@@ -65,7 +68,13 @@ def _condition(value: str) -> Condition:
             f"must be a dimension ({', '.join(_FILTER_DIMENSIONS)}), an operator ({', '.join(_OPERATORS)}) and "
             "a value, such as 'query contains shoes'"
         )
-    return Condition(cast("Dimension", dimension), cast("Operator", operator), expression.strip())
+    expression = expression.strip()
+    if operator in ("equals", "notEquals"):
+        if dimension == "country" and not _COUNTRY.fullmatch(expression):
+            raise ValueError("must name a country by its three letters (ISO 3166-1 alpha-3), such as usa or gbr")
+        if dimension == "device" and expression.lower() not in _DEVICES:
+            raise ValueError(f"must name a device: {', '.join(_DEVICES)}")
+    return Condition(cast("Dimension", dimension), cast("Operator", operator), expression)
 
 
 Filter = Annotated[str, Field(min_length=5, max_length=2100), AfterValidator(_filter)]
