@@ -293,6 +293,19 @@ def test_a_search_of_the_library_respects_the_filters(ada: ToolClient, providers
     assert found(license="public_domain") == [f"library:{tall}"]
 
 
+def test_a_featured_image_is_set_while_the_article_changes(ada: ToolClient, query: str) -> None:
+    ref = refs(ada, query)[0]
+    article = ada.data("create_content", title="Tea", body="Text.")["content_id"]
+
+    def set_image(number: int) -> int:
+        image = {"image_ref": ref, "alt_text": f"A jar, {number}", "content_id": article, "role": "featured"}
+        return int(ada.data("import_image", **image)["version"])
+
+    with ThreadPoolExecutor(5) as pool:
+        versions = list(pool.map(set_image, range(5)))
+    assert sorted(versions) == [2, 3, 4, 5, 6]
+
+
 @pytest.mark.parametrize("provider", ["openverse", "unsplash"])
 def test_the_url_of_an_image_of_the_library_stands_for_it(ada: ToolClient, query: str, provider: str) -> None:
     [result] = ada.data("search_images", query=query, provider=provider)["images"][:1]

@@ -32,6 +32,7 @@ from pressroom_images.tools.search import LIBRARY, sources_of
 
 _SECONDS: Final = 20.0
 _OK: Final = 200
+_ATTEMPTS: Final = 10
 _ID_LETTER: Final = "m_"
 _MARKUP: Final = re.compile(r"[\\`*_\[\]<]")
 _ESCAPED: Final = r"\\\g<0>"
@@ -237,18 +238,24 @@ async def _inspected(content: bytes, call: Call) -> InspectedImage:
 async def set_featured(call: Call, content_id: str, media_id: str, alt_text: str = "") -> Article:
     """Set an image of the library as an article's featured image. Returns the article's newest version.
 
-    Creates no version if nothing changes.
+    Creates no version if nothing changes. If the article changes at the same time, both changes are kept.
 
     Raises:
         NotFound: the account has no such article or image.
-        InvalidInput: the article is in the trash, or was changed concurrently.
+        InvalidInput: the article is in the trash, or other calls keep changing it.
     """
     articles, user_id = articles_of(call), call.caller.subject
     media = await Library(plugin_of(call)).get(user_id, media_id)
-    article = await articles.get(user_id, content_id)
-    if article.status == "trashed":
-        raise InvalidInput("content_id", "is in the trash; bring it back with restore_content first")
     changes = {"featured_media_id": media.id, "featured_alt": alt_text or media.alt_text}
-    if (article.featured_media_id, article.featured_alt) == tuple(changes.values()):
-        return article
-    return await articles.change(article, changes, origin=call.caller.connection_name)
+    for _ in range(_ATTEMPTS):
+        article = await articles.get(user_id, content_id)
+        if article.status == "trashed":
+            raise InvalidInput("content_id", "is in the trash; bring it back with restore_content first")
+        if (article.featured_media_id, article.featured_alt) == tuple(changes.values()):
+            return article
+        try:
+            return await articles.change(article, changes, origin=call.caller.connection_name)
+        except InvalidInput as error:
+            if error.field != "expected_version":
+                raise
+    raise InvalidInput("content_id", "is being changed by other calls; nothing was changed by this one: repeat it")
