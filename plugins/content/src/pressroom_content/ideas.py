@@ -17,6 +17,9 @@ from pressroom_content.tables import IdeaRow
 MAX_IDEAS: Final = 5_000
 OPEN: Final = ("idea", "planned", "writing")
 
+_LOCK: Final = 0x1DEA
+"""The first key of PostgreSQL's advisory locks on the ideas of an account."""
+
 
 @dataclass(frozen=True, slots=True)
 class Idea:
@@ -98,6 +101,9 @@ class Ideas:
             if row is None:
                 raise NotFound(f"this account has no idea {idea_id[:40]!r}; list_content_ideas shows the ones it has")
             return row
+        if session.get_bind().dialect.name == "postgresql":
+            # Concurrent calls must find the idea that one of them adds. SQLite has one writer at a time.
+            await session.execute(select(func.pg_advisory_xact_lock(_LOCK, func.hashtext(user_id))))
         conditions = (
             IdeaRow.title == changes.get("title", ""),
             IdeaRow.keyphrase == changes.get("keyphrase", ""),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from support.content_client import Client
 
 
@@ -26,6 +28,13 @@ def test_a_repeated_idea_is_not_duplicated(ada: Client) -> None:
     assert (second["idea_id"], second["notes"]) == (first["idea_id"], "b")
     ada.data("save_content_idea", idea_id=first["idea_id"], status="dropped")
     assert ada.data("save_content_idea", title="Tea")["idea"]["idea_id"] != first["idea_id"]
+
+
+def test_an_idea_that_is_saved_by_concurrent_calls_is_not_duplicated(ada: Client) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        saved = list(pool.map(lambda note: ada.data("save_content_idea", title="Tea", notes=note), "abcdef"))
+    assert len({result["idea"]["idea_id"] for result in saved}) == 1
+    assert len(ada.data("list_content_ideas")["ideas"]) == 1
 
 
 def test_invalid_ideas_are_refused(ada: Client) -> None:
