@@ -117,7 +117,7 @@ def test_a_hotlinked_image_is_not_copied_and_its_use_is_reported(ada: ToolClient
 
     media = ada.data("import_image", image_ref=ref, alt_text="A cup of coffee")["media"]
 
-    assert media["url"] == f"{providers.url}/files/a.jpg?regular"
+    assert media["url"] == f"{providers.url}/files/a.jpg?regular#{media['id']}"
     assert media["bytes"] == 0
     assert providers.request_count("/files/a.jpg") == 0
     assert providers.request_count("/unsplash/photos/LBI7cgq3pbM/download") == 1
@@ -317,6 +317,25 @@ def test_the_url_of_an_image_of_the_library_stands_for_it(ada: ToolClient, query
     assert again["media"] == {**media, "used_in": [article]}
     assert again["media"]["license"]["code"]
     assert len(ada.data("list_media")["media"]) == 1
+
+
+def test_a_hotlinked_image_in_a_text_is_credited_and_kept(ada: ToolClient, query: str) -> None:
+    [result] = ada.data("search_images", query=query, provider="unsplash")["images"][:1]
+    website = ada.data("connect_website", platform="builtin", name=query)["website_id"]
+    article = ada.data("create_content", title="Tea", body="Text.")["content_id"]
+    image = {"image_ref": result["ref"], "alt_text": "A cup", "content_id": article, "role": "inline"}
+    imported = ada.call("import_image", **image)
+    line = imported["content"][0]["text"].rpartition("update_content: ")[2]
+    media = imported["structuredContent"]["media"]
+
+    ada.data("update_content", content_id=article, expected_version=1, fields={"body": f"Text.\n\n{line}"})
+
+    assert ada.data("list_media")["media"][0]["used_in"] == [article]
+    assert ada.data("delete_media", media_id=media["id"], confirm=True)["deleted"] is False
+    page = httpx.get(ada.data("publish_content", content_id=article, website_id=website)["url"]).text
+    assert "Gilbert Kane" in page
+    assert media["url"].partition("#")[0] in page
+    assert media["id"] not in page
 
 
 def test_an_expired_link_of_the_server_is_explained(ada: ToolClient) -> None:

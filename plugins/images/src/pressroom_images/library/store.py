@@ -54,6 +54,11 @@ class Media:
         """Whether the image is served by its provider and not stored here."""
         return self.size == 0
 
+    @property
+    def text_url(self) -> str:
+        """The URL for the text of an article. It contains the ID, which credits and uses of the image depend on."""
+        return f"{self.url}#{self.id}" if self.hotlinked else self.url
+
 
 def media_of(row: MediaRow, base_url: str) -> Media:
     """Convert a row to an image."""
@@ -113,8 +118,10 @@ class Library:
     async def by_url(self, user_id: str, url: str) -> Media | None:
         """Return the image with this URL, at this server or at its provider, or `None` if the library has none."""
         prefix = f"{self._base_url}/media/"
-        media_id = url.removeprefix(prefix).partition("/")[0] if url.startswith(prefix) else ""
-        same = or_(MediaRow.id == as_id(media_id), and_(MediaRow.file_url == url, MediaRow.file_url != ""))
+        file_url, _, media_id = url.partition("#")
+        if url.startswith(prefix):
+            media_id = file_url.removeprefix(prefix).partition("/")[0]
+        same = or_(MediaRow.id == as_id(media_id), and_(MediaRow.file_url == file_url, MediaRow.file_url != ""))
         async with self._database.reading() as session:
             row = await session.scalar(select(MediaRow).where(MediaRow.user_id == user_id, same).limit(1))
         return media_of(row, self._base_url) if row is not None else None

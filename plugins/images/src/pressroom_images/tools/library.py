@@ -153,7 +153,8 @@ async def list_media(params: ListImagesParams, call: Call) -> ToolResult:
     title="Change an image's texts",
     description=(
         "Changes the alt text, caption or credit of an image in the library. The credit of a provider's image follows "
-        "from its licence and cannot be changed. Published posts show the change after publish_content."
+        "from its licence and cannot be changed. Articles keep the alt texts that they have. Posts show a new caption "
+        "or credit once a newer version of the article is published, or after publish_content with force."
     ),
     annotations=Annotations(idempotent=True),
     toolsets=("images",),

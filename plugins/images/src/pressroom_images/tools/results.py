@@ -110,7 +110,7 @@ def item(media: Media, used_in: list[str] | None = None) -> MediaItem:
     """Convert an image of the library for the tool result."""
     return MediaItem(
         id=media.id,
-        url=media.url,
+        url=media.text_url,
         title=media.title,
         filename=media.filename,
         media_type=media.media_type,
