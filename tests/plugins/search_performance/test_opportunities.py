@@ -203,6 +203,17 @@ def test_keyphrases_are_suggested_without_regard_to_accents(site: Site) -> None:
     assert title["phrase"] == "Cafés in İstanbul"
 
 
+def test_a_phrase_that_was_not_tracked_is_not_reported_as_removed(site: Site) -> None:
+    site.data("track_keyword", phrase="compost")
+
+    def removed(phrase: str) -> str:
+        result = site.client.call("track_keyword", website_id=site.website.id, phrase=phrase, remove=True)
+        return str(result["content"][0]["text"])
+
+    assert removed("composst") == "composst was not tracked; list_tracked_keywords lists the phrases."
+    assert removed("Compost") == "compost is no longer tracked."
+
+
 def test_following_phrases(site: Site) -> None:
     site.data("track_keyword", phrase="compost bin")
     tracked = site.data("track_keyword", phrase="  Compost   BIN ", target_url=site.page("bins"))["tracked"]

@@ -57,6 +57,15 @@ def test_websites_are_paged_and_belong_to_one_account(ada: Client, eve: Client) 
     assert "confirm" in ada.refusal("disconnect_website", website_id=ids[0], confirm=False)
 
 
+def test_a_list_without_matching_websites_does_not_deny_the_others(ada: Client) -> None:
+    def listed(**filters: object) -> str:
+        return str(ada.call("list_websites", **filters)["content"][0]["text"])
+
+    assert listed().startswith("No websites are connected.")
+    ada.data("connect_website", platform="builtin")
+    assert listed(status="paused") == "No websites match; without status and cursor, list_websites shows all."
+
+
 def test_terms_are_cached_for_a_while(host: RunningHost, ada: Client, platform: StandInPlatform) -> None:
     website = standin(host, ada, platform)
     platform.terms += [{"id": "t1", "kind": "tag", "name": "News"}, {"id": "t2", "kind": "tag", "name": "Tools"}]

@@ -187,6 +187,8 @@ async def list_websites(params: ListWebsitesParams, call: Call) -> ToolResult:
     if cursor:
         lines.append(f"More: call list_websites again with cursor {cursor}")
     empty = "No websites are connected. Connect one with connect_website; the platform builtin needs no credential."
+    if params.status is not None or params.cursor is not None:
+        empty = "No websites match; without status and cursor, list_websites shows all."
     return ToolResult("\n".join(lines) or empty, data)
 
 

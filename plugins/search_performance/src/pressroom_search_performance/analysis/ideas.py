@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Any, Final, Literal, cast
 
 from pressroom.sdk import InvalidInput, PluginContext
 from pressroom_content.contract import content_services
 from pressroom_content.language import searchable, split_words
-from sqlalchemy import delete, func, select
+from sqlalchemy import CursorResult, delete, func, select
 from sqlalchemy.exc import IntegrityError
 
 from pressroom_search_performance.figures.queries import SUMS, DimensionFigures, Question, figures_of, matching
@@ -75,11 +75,12 @@ class FollowedKeywords:
             await session.flush()
             return FollowedKeyword(row.phrase, row.target_url, row.created_at)
 
-    async def forget(self, phrase: str) -> None:
-        """Stop tracking a phrase. Idempotent."""
+    async def forget(self, phrase: str) -> bool:
+        """Stop tracking a phrase, and return whether it was tracked. Idempotent."""
         statement = delete(KeywordRow).where(KeywordRow.website_id == self._website_id, KeywordRow.phrase == phrase)
         async with self._database.writing() as session:
-            await session.execute(statement)
+            result = await session.execute(statement)
+        return bool(cast("CursorResult[Any]", result).rowcount)
 
 
 Source = Literal["gap", "search_query", "title"]

@@ -136,9 +136,10 @@ async def track_keyword(params: TrackParams, call: Call) -> ToolResult:
     phrase = _phrase(params.phrase)
     store = FollowedKeywords(plugin_of(call), call.caller.subject, website.id)
     if params.remove:
-        await store.forget(phrase)
+        was_tracked = await store.forget(phrase)
         tracked = TrackedKeywordOut(phrase=phrase, target_url=None, following=False)
-        return ToolResult(f"{phrase} is no longer tracked.", TrackResult(tracked=tracked))
+        text = "is no longer tracked." if was_tracked else "was not tracked; list_tracked_keywords lists the phrases."
+        return ToolResult(f"{phrase} {text}", TrackResult(tracked=tracked))
     if params.target_url and not params.target_url.startswith(("https://", "http://")):
         raise InvalidInput("target_url", "must be a full URL such as https://example.com/page")
     keyword = await store.follow(phrase, params.target_url)
