@@ -22,7 +22,7 @@ LIBRARY: Final = "library"
 
 _MAX_PAGE: Final = 20
 _PAGE_SIZE: Final = 10
-_AT_ONCE: Final = 100
+_AT_ONCE: Final = 2_000
 """Number of images of the library that are read at once."""
 
 OTHER_WAYS: Final = (
