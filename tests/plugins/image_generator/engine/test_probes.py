@@ -104,3 +104,11 @@ def test_the_shadow_of_a_filter_fades_out() -> None:
     image = drawn(page_of(f"<div style='{box};filter:drop-shadow(0 0 40px black)'></div>"))
     row = image.convert("L").crop((0, 150, 150, 151)).tobytes()
     assert max(outer - inner for inner, outer in pairwise(reversed(row))) <= 6
+
+
+@pytest.mark.parametrize("width", [0.5, 1, 1.5, 2, 3, 12])
+def test_outlines_of_letters_have_the_stroke_width(width: float) -> None:
+    letter = "margin:60px 0 0 60.3px;font-size:200px;line-height:1;font-weight:900;color:transparent"
+    row = drawn(page_of(f"<div style='{letter};-webkit-text-stroke:{width}px black'>I</div>")).convert("L")
+    ink = sum(255 - value for value in row.crop((0, 160, WIDTH, 161)).tobytes()) / 255
+    assert ink == pytest.approx(2 * width, abs=0.05)
