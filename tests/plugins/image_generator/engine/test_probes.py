@@ -112,3 +112,16 @@ def test_outlines_of_letters_have_the_stroke_width(width: float) -> None:
     row = drawn(page_of(f"<div style='{letter};-webkit-text-stroke:{width}px black'>I</div>")).convert("L")
     ink = sum(255 - value for value in row.crop((0, 160, WIDTH, 161)).tobytes()) / 255
     assert ink == pytest.approx(2 * width, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("Donau&shy;dampf&shy;schiff", "Donau-<br>dampf-<br>schiff"),
+        ("Am Ende&shy;<br>Do&shy;nau", "Am Ende<br>Donau"),
+        ("Donau&shy;<i>dampf</i>&shy;schiff", "Donau-<br><i>dampf</i>-<br>schiff"),
+    ],
+)
+def test_a_soft_hyphen_is_visible_only_where_a_line_ends(text: str, same: str) -> None:
+    box = "width:100px;margin:20px;font-size:24px"
+    assert drawn(page_of(f"<p style='{box}'>{text}</p>")) == drawn(page_of(f"<p style='{box}'>{same}</p>"))

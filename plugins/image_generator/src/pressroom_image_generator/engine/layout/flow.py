@@ -13,6 +13,7 @@ from pressroom_image_generator.engine.layout.inline_text import (
     breaks_words,
     broken,
     collected,
+    line_width,
     opportunities,
     visible_end,
 )
@@ -208,7 +209,7 @@ def paragraph_widths(layout: LayoutContext, box: Box) -> tuple[float, float]:
     start = forced = 0
     for position in layout.memory(box).break_positions:
         end = visible_end(paragraph, start, position)
-        word = paragraph.width(start, end)
+        word = line_width(paragraph, start, position)
         if start < end and paragraph.runs and _cuts_anywhere(paragraph, start):
             word = max(paragraph.width(index, index + 1) for index in range(start, end))
         minimum = max(minimum, word)

@@ -21,6 +21,9 @@ from pressroom_image_generator.engine.properties import Style
 OBJECT: Final = "\ufffc"
 """Placeholder character for an inline box."""
 
+HYPHEN: Final = "-"
+SOFT_HYPHEN: Final = "\u00ad"
+
 _SPACES: Final = re.compile(r"[ \t\n\r\f]+")
 _SPACES_BUT_BREAKS: Final = re.compile(r"[ \t\r\f]+")
 _SPACES_AT_BREAKS: Final = re.compile(r" ?\n ?")
@@ -276,6 +279,19 @@ def visible_end(paragraph: InlineText, start: int, end: int) -> int:
     return end
 
 
+def hyphenated(paragraph: InlineText, end: int) -> bool:
+    """Return whether a line that ends there breaks a word at a soft hyphen, which is only visible in this case."""
+    return 0 < end < len(paragraph.text) and paragraph.text[end - 1] == SOFT_HYPHEN
+
+
+def line_width(paragraph: InlineText, start: int, end: int) -> float:
+    """Return the width of a line without hanging white space, and with its hyphen."""
+    width = paragraph.width(start, visible_end(paragraph, start, end))
+    if start < end and hyphenated(paragraph, end):
+        width += shaped_text(HYPHEN, paragraph.run_at(end - 1).style, paragraph.library, "ltr").width
+    return width
+
+
 def broken(paragraph: InlineText, breaks: list[int], width: float, indent: float = 0.0) -> list[tuple[int, int]]:
     """Break a paragraph greedily into lines, and return their starts and ends."""
     text = paragraph.text
@@ -283,7 +299,7 @@ def broken(paragraph: InlineText, breaks: list[int], width: float, indent: float
     start = last = 0
     for position in breaks:
         available = width - (0.0 if lines else indent)
-        if paragraph.width(start, visible_end(paragraph, start, position)) > available + 0.005:
+        if line_width(paragraph, start, position) > available + 0.005:
             if last > start:
                 lines.append((start, last))
                 start = last
@@ -300,7 +316,7 @@ def broken(paragraph: InlineText, breaks: list[int], width: float, indent: float
 
 def _emergency(paragraph: InlineText, start: int, end: int, available: float, lines: list[tuple[int, int]]) -> int:
     """Break a word that is wider than a line, if its style allows it, and return the start of the rest."""
-    while paragraph.width(start, visible_end(paragraph, start, end)) > available + 0.005:
+    while line_width(paragraph, start, end) > available + 0.005:
         if not breaks_words(paragraph.run_at(start).style):
             break
         cut = start
@@ -329,9 +345,7 @@ def balanced(paragraph: InlineText, breaks: list[int], width: float, indent: flo
     for _ in range(12):
         middle = (narrow + wide) / 2
         attempt = broken(paragraph, breaks, middle, indent)
-        fits = all(
-            paragraph.width(start, visible_end(paragraph, start, end)) <= middle + 0.01 for start, end in attempt
-        )
+        fits = all(line_width(paragraph, start, end) <= middle + 0.01 for start, end in attempt)
         if len(attempt) <= len(lines) and fits:
             wide = middle
         else:

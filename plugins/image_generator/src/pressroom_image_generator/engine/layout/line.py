@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from pressroom.graphics.css import Length
 from pressroom.graphics.segments import grapheme_clusters
 from pressroom.graphics.text import ShapedText
-from pressroom.graphics.text.bidi import visual_order
+from pressroom.graphics.text.bidi import Direction, visual_order
 
 from pressroom_image_generator.engine.boxes import Box
 from pressroom_image_generator.engine.layout.fragments import Fragment, InlineArea, LayoutContext, Space, TextPiece
 from pressroom_image_generator.engine.layout.inline_text import (
+    HYPHEN,
     InlineText,
     TextRun,
     font_metrics,
+    hyphenated,
     shaped_text,
     spread,
     text_style,
@@ -98,6 +100,8 @@ class LineBuilder:
             tail = shaped_text(_ELLIPSIS, paragraph.style, paragraph.library, "ltr")
             text_end = self._fitting(start, text_end, available - tail.width)
         pieces = [self._piece(*segment) for segment in paragraph.segments(start, text_end)]
+        if tail is None and text_end > start and hyphenated(paragraph, end):
+            self._hyphenate(pieces[-1])
         edges = self._edges(start, text_end, end)
         used = (
             sum(piece.width for piece in pieces) + sum(extra for _, extra, _ in edges) + (tail.width if tail else 0.0)
@@ -138,6 +142,13 @@ class LineBuilder:
         ascent, descent = font_metrics(text_style(style), self._paragraph.library)
         above, below = _leading(style, ascent, descent)
         return _Piece(run, start, end, level, text.width, above, below, self._shift(style), text)
+
+    def _hyphenate(self, piece: _Piece) -> None:
+        """Show the soft hyphen at the end of a piece."""
+        text = self._paragraph.text[piece.start : piece.end - 1] + HYPHEN
+        direction: Direction = "rtl" if piece.level % 2 else "ltr"
+        piece.text = shaped_text(text, piece.run.style, self._paragraph.library, direction)
+        piece.width = piece.text.width
 
     def _box_piece(self, run: TextRun, box: Box, start: int, end: int, level: int) -> _Piece:
         style = box.style
