@@ -171,7 +171,17 @@ TEXT: Final = Group(
         ),
         Entry(
             "list-style list-style-type",
-            ("disc", "circle", "square", "decimal", "lower-alpha", "upper-alpha", "none"),
+            (
+                "disc",
+                "circle",
+                "square",
+                "decimal",
+                "lower-alpha",
+                "upper-alpha",
+                "lower-roman",
+                "upper-roman",
+                "none",
+            ),
             frame(
                 "",
                 '<ol style="margin:0;padding-left:40px;list-style-type:upper-alpha;font-size:22px;line-height:1.4">'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -67,6 +68,14 @@ class Box:
 
 
 _MARKERS = {"disc": "\u2022 ", "circle": "\u25e6 ", "square": "\u25aa "}
+_MARKER_WIDTH = 12
+"""Space for the longest bullet or number, in its font size: Roman numerals have up to fifteen letters."""
+
+_WHOLE = re.compile(r"\s*[+-]?\d{1,9}\s*\Z", re.ASCII)
+_ROMAN = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
+    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
 _FLEX = ("flex", "inline-flex")
 _GRID = ("grid", "inline-grid")
 _INLINE_LEVEL = ("inline", "inline-block", "inline-flex", "inline-grid")
@@ -120,11 +129,12 @@ class BoxBuilder:
         """Return the block-level boxes and the inline content of an element, in order."""
         blockify = style.display in _FLEX + _GRID
         parts: list[Box | Inline] = []
-        number = 0
+        number, step = _numbering(element)
         for child in element.children:
             if isinstance(child, Element) and child.tag == "li":
-                number += 1
+                number = _whole(child.attributes.get("value"), number)
                 parts += self._element(child, style, decorations, blockify=blockify, number=number)
+                number += step
             elif isinstance(child, str):
                 parts.append(Inline("text", style, child, decorations=decorations))
             else:
@@ -159,8 +169,14 @@ class BoxBuilder:
             return [box]
         if style.display != "inline":
             return [Inline("box", style, box=self._container(element, style, ()))]
+        return self._inline(element, style, decorations)
+
+    def _inline(self, element: Element, style: Style, decorations: tuple[Decoration, ...]) -> list[Box | Inline]:
         inner_decorations = _decorations(style, decorations)
         parts = self._parts(element, style, inner_decorations)
+        if element.tag == "q":
+            opening, closing = (Inline("text", style, mark, decorations=inner_decorations) for mark in "\u201c\u201d")
+            parts = [opening, *parts, closing]
         if any(isinstance(part, Box) and not part.out_of_flow for part in parts):
             # Browsers split the inline box around a block; making it a block looks nearly the same.
             style.set("display", "block")
@@ -178,7 +194,7 @@ class BoxBuilder:
         marker = Style(style)
         marker.set("display", "block")
         marker.set("position", "absolute")
-        width = 3 * style.font_size
+        width = _MARKER_WIDTH * style.font_size
         marker.set("width", Length(width))
         marker.set("white-space", "pre")
         marker.set("text-align", "end")
@@ -208,10 +224,32 @@ def _decorations(style: Style, outer: tuple[Decoration, ...]) -> tuple[Decoratio
     )  # fmt: skip
 
 
+def _numbering(element: Element) -> tuple[int, int]:
+    """Return the number of the first item of a list, and the step to the next one (HTML Standard, section 4.4.5)."""
+    if "reversed" not in element.attributes:
+        return _whole(element.attributes.get("start"), 1), 1
+    items = sum(isinstance(child, Element) and child.tag == "li" for child in element.children)
+    return _whole(element.attributes.get("start"), items), -1
+
+
+def _whole(text: str | None, otherwise: int) -> int:
+    return int(text) if text and _WHOLE.match(text) else otherwise
+
+
 def _numbered(number: int, kind: str) -> str:
-    if kind not in ("lower-alpha", "upper-alpha") or not 1 <= number <= 26:
+    if kind.endswith("-alpha") and number > 0:
+        letters = ""
+        while number:
+            number, letter = divmod(number - 1, 26)
+            letters = chr(ord("a") + letter) + letters
+    elif kind.endswith("-roman") and 0 < number < 4000:
+        letters = ""
+        for value, numeral in _ROMAN:
+            letters += numeral * (number // value)
+            number %= value
+    else:
         return str(number)
-    return chr(ord("a" if kind == "lower-alpha" else "A") + number - 1)
+    return letters.upper() if kind.startswith("upper") else letters
 
 
 def _visible(inlines: list[Inline]) -> bool:

@@ -100,7 +100,8 @@ class Cascade:
         for declaration in ordered:
             if not declaration.name.startswith("--"):
                 self._expand(declaration, style, longhands)
-        for name, value in (*presentational(element), *default_declarations(element.tag, "font-family" in longhands)):
+        defaults = (*default_declarations(element, "font-family" in longhands), *presentational(element))
+        for name, value in sorted(defaults, key=lambda declaration: declaration[0] not in _FIRST):
             side = physical(name, style.direction)
             self._apply(style, parent, Longhand(side, tokens(value), f"{name}:{value}"))
         ordered_names = sorted(longhands, key=lambda name: name not in _FIRST)

@@ -28,21 +28,37 @@ _REFUSED: Final = {
     "audio": "sound cannot be shown",
     "base": "relative URLs are not supported",
 }
+_NO_CLASSES: Final = "style sheets are not read; write the styles into style attributes"
+_IGNORED: Final = {
+    "class": _NO_CLASSES,
+    "classname": _NO_CLASSES,
+    "align": "write text-align into the style attribute",
+    "valign": "write vertical-align or align-items into the style attribute",
+    "bgcolor": "write background-color into the style attribute",
+    "color": "write color into the style attribute",
+    "face": "write font-family into the style attribute",
+}
 _LEFT_OUT: Final = frozenset(
     {"head", "title", "meta", "template", "noscript", "source", "track", "param", "area", "map"}
 )
+_NOT_DRAWN: Final = frozenset({"canvas", "dialog", "input", "meter", "progress", "select", "textarea"})
+_LISTS: Final = frozenset({"ol", "ul", "menu"})
 _IMAGE_DATA: Final = re.compile(r"data:image/(png|jpe?g|gif|webp|avif|svg\+xml)[;,]", re.IGNORECASE)
 _CONTROLS: Final = re.compile(r"[\x00-\x20]")
 
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """An element with lower-case attribute names. `children` are elements and texts; `markup` is that of `<svg>`."""
+    """An element with lower-case attribute names. `children` are elements and texts; `markup` is that of `<svg>`.
+
+    `lists` is the number of lists around it.
+    """
 
     tag: str
     attributes: dict[str, str] = field(default_factory=dict)
     children: list[Element | str] = field(default_factory=list)
     markup: str = ""
+    lists: int = 0
 
     @property
     def text(self) -> str:
@@ -79,6 +95,7 @@ def parse_html(html: str, notes: Notes) -> Element:
         if element is None:
             continue
         parent.children.append(element)
+        element.lists = parent.lists + (parent.tag in _LISTS)
         if not element.markup:
             waiting += [(child, element, depth + 1) for child in reversed(_siblings(node.child))]
     return root
@@ -119,10 +136,14 @@ def _element(node: Any, html: str, notes: Notes) -> Element | None:
         raise InvalidInput("html", f"<{tag}>{_place(html, f'<{tag}')} is not allowed: {_REFUSED[tag]}")
     if tag in _LEFT_OUT:
         return None
+    if tag in _NOT_DRAWN:
+        notes.warn(f"<{tag}> is not drawn; use elements such as <div> with styles")
     attributes = {str(name).lower(): str(value or "") for name, value in node.attributes.items()}
     for name in attributes:
         if name.startswith("on"):
             notes.warn(f"the attribute {shown(name)} is ignored: scripts do not run here")
+        elif tag != "svg" and (instead := _IGNORED.get(name)):
+            notes.warn(f"the attribute {name} is ignored: {instead}")
     if tag == "img" and (source := attributes.get("src", "")):
         attributes["src"] = _CONTROLS.sub("", source) if source.strip().lower().startswith("https:") else source.strip()
         refuse_address(attributes["src"], "<img src>", html)
@@ -164,15 +185,16 @@ _LIST: Final[_Declarations] = (("padding-inline-start", "40px"),)
 _DEFAULTS: Final[dict[str, _Declarations]] = {
     **dict.fromkeys(
         ("html", "body", "div", "main", "section", "article", "header", "footer", "nav", "aside", "address", "form",
-         "fieldset", "details", "summary", "hgroup", "search", "dt", "figcaption", "legend", "center"),
+         "fieldset", "details", "summary", "hgroup", "search", "dt", "figcaption", "legend"),
         _BLOCK,
     ),
+    "center": (*_BLOCK, ("text-align", "center")),
     **dict.fromkeys(("b", "strong"), _BOLD),
     **dict.fromkeys(("i", "em", "cite", "dfn", "var"), _ITALIC),
     **dict.fromkeys(("code", "kbd", "samp", "tt"), _MONO),
     **dict.fromkeys(("u", "ins"), _UNDERLINE),
     **dict.fromkeys(("s", "del", "strike"), _STRUCK),
-    **dict.fromkeys(("datalist", "dialog", "canvas", "select", "textarea", "input"), _HIDDEN),
+    **dict.fromkeys(("datalist", *_NOT_DRAWN), _HIDDEN),
     "p": _margins("1em"),
     "h1": _heading("2em", "0.67em"),
     "h2": _heading("1.5em", "0.83em"),
@@ -182,6 +204,7 @@ _DEFAULTS: Final[dict[str, _Declarations]] = {
     "h6": _heading("0.67em", "2.33em"),
     "blockquote": _margins("1em", _INDENTED),
     "figure": _margins("1em", _INDENTED),
+    "menu": _margins("1em", (*_LIST, ("list-style-type", "disc"))),
     "ul": _margins("1em", (*_LIST, ("list-style-type", "disc"))),
     "ol": _margins("1em", (*_LIST, ("list-style-type", "decimal"))),
     "dl": _margins("1em"),
@@ -190,7 +213,8 @@ _DEFAULTS: Final[dict[str, _Declarations]] = {
     "hr": (
         *_margins("0.5em"), ("margin-left", "auto"), ("margin-right", "auto"),
         *((f"border-{side}-{part}", value) for side in ("top", "right", "bottom", "left")
-          for part, value in (("width", "1px"), ("style", "solid"), ("color", "gray"))),
+          for part, value in (
+              ("width", "1px"), ("style", "solid"), ("color", "#9a9a9a" if side in ("top", "left") else "#eee"))),
     ),
     "li": (("display", "list-item"),),
     "small": (("font-size", "smaller"),),
@@ -204,16 +228,20 @@ _DEFAULTS: Final[dict[str, _Declarations]] = {
     "button": (("display", "inline-block"),),
 }  # fmt: skip
 
+_NUMBERS: Final = {"1": "decimal", "a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
 _DIGITS: Final = re.compile(r"\s*\d{1,6}(\.\d{1,6})?%?\s*\Z")
 
 
-def default_declarations(tag: str, other_font: bool) -> _Declarations:
+def default_declarations(element: Element, other_font: bool) -> _Declarations:
     """Return the default longhands of an element.
 
-    Monospaced text is only smaller in the generic family: the size is left out if the author sets `other_font`, as in
-    browsers.
+    Lists in lists have no margins, and other bullets. Monospaced text is only smaller in the generic family: the size
+    is left out if the author sets `other_font`, as in browsers.
     """
-    declarations = _DEFAULTS.get(tag, ())
+    declarations = _DEFAULTS.get(element.tag, ())
+    if element.lists and element.tag in _LISTS:
+        bullet = ("list-style-type", "circle" if element.lists == 1 else "square")
+        declarations = (*_BLOCK, *_LIST, bullet if element.tag == "ul" else ("list-style-type", "decimal"))
     if other_font and declarations[:2] == _MONO:
         return declarations[2:]
     return declarations
@@ -226,6 +254,8 @@ def presentational(element: Element) -> Iterator[tuple[str, str]]:
         yield "direction", attributes["dir"].lower()
     if "hidden" in attributes:
         yield "display", "none"
+    if element.tag == "ol" and (kind := _NUMBERS.get(attributes.get("type", ""))):
+        yield "list-style-type", kind
     if element.tag in ("img", "svg"):
         for name in ("width", "height"):
             if _DIGITS.match(value := attributes.get(name, "")):

@@ -212,7 +212,11 @@ class Style:
     overflow_wrap = Property("normal", keywords("normal", "break-word", "anywhere"), inherited=True)
     text_wrap = Property("wrap", keywords("wrap", "nowrap", "balance", "pretty", "stable"), inherited=True)
     list_style_type = Property(
-        "disc", keywords("disc", "circle", "square", "decimal", "lower-alpha", "upper-alpha", "none"), inherited=True
+        "disc",
+        keywords(
+            "disc", "circle", "square", "decimal", "lower-alpha", "upper-alpha", "lower-roman", "upper-roman", "none"
+        ),
+        inherited=True,
     )
     tab_size = Property(8.0, readers.non_negative, inherited=True)
     text_overflow = Property("clip", keywords("clip", "ellipsis"))
