@@ -54,6 +54,25 @@ def test_every_pygments_language_is_accepted_and_loses_no_text(language: str) ->
 
 
 @pytest.mark.parametrize(
+    ("language", "last", "role"),
+    [
+        ("bash", "# the end", Role.COMMENT),
+        ("rust", "// the end", Role.COMMENT),
+        ("java", "// the end", Role.COMMENT),
+        ("csharp", "// the end", Role.COMMENT),
+        ("nginx", "# the end", Role.COMMENT),
+        ("markdown", "## The end", Role.FUNCTION),
+        ("diff", "+added", Role.STRING),
+    ],
+)
+def test_the_last_line_is_highlighted_like_the_others(language: str, last: str, role: Role) -> None:
+    for code in (last, f"{last}\n", f"\n{last}"):
+        pieces = highlighted(code, language)
+        assert "".join(text for text, _ in pieces) == code
+        assert [kind for text, kind in pieces if text.strip()] == [role], code
+
+
+@pytest.mark.parametrize(
     ("alias", "language"),
     [("js", "javascript"), ("TS", "typescript"), ("py", "python"), ("sh", "bash"), ("golang", "go"),
      ("text", "plaintext"),

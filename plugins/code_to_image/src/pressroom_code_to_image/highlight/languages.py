@@ -83,6 +83,14 @@ def highlighted(code: str, language: str) -> list[tuple[str, Role]]:
         code: the text.
         language: a result of `names.language_of`, except `auto`.
     """
+    if code.endswith("\n"):
+        return _pieces(code, language)
+    # Many lexers recognise a comment or a heading only by the line feed at its end.
+    *pieces, (last, role) = _pieces(f"{code}\n", language)
+    return [*pieces, (last[:-1], role)] if len(last) > 1 else pieces
+
+
+def _pieces(code: str, language: str) -> list[tuple[str, Role]]:
     if language == PLAIN:
         return [(code, Role.TEXT)]
     if language in _SESSIONS and sessions.is_session(code):
