@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from pressroom.graphics.color import BLACK, parse_color
 from pressroom.graphics.emoji import emoji_image, emoji_path, is_emoji
+from pressroom.graphics.segments import line_units
 from pressroom.graphics.text import (
     TextStyle,
     break_lines,
@@ -153,6 +154,11 @@ def test_lines_break_where_the_language_allows() -> None:
     assert len(thai) > 1
     assert thai[0] in ("ภาษาไทย", "ภาษา")
     assert len(break_lines("x" * 100, style, LIBRARY, 80)) > 5
+
+
+@pytest.mark.parametrize("text", ["C++ ", "C++20/", "$$$ ", "€€ ", "100%+ ", "--option ", "-x "])
+def test_programming_languages_prices_and_options_are_not_broken(text: str) -> None:
+    assert list(line_units(f"a {text}b-c")) == ["a ", text, "b-", "c"]
 
 
 def test_text_that_is_too_long_ends_in_an_ellipsis() -> None:
