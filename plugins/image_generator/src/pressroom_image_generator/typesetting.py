@@ -321,7 +321,9 @@ def _cut_after_word(line: str, text: str) -> str:
 
 def _widest_word(text: str, style: TextStyle) -> float:
     """Return the width of the widest unbreakable part."""
-    return max((shape(part.rstrip(), style, _library()).width for part in line_units(text)), default=0.0)
+    parts = (part.rstrip() for part in line_units(text))
+    shown = (f"{part}-" if part.endswith("\u00ad") else part for part in parts)
+    return max((shape(part, style, _library()).width for part in shown), default=0.0)
 
 
 def _style(lines: TypesetText) -> TextStyle:

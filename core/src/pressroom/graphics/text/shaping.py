@@ -205,6 +205,8 @@ def emoji_box(glyph: PlacedGlyph, style: TextStyle) -> tuple[float, float, float
     return left, glyph.y + style.size * _EMOJI_DESCENT - edge, edge
 
 
+_SOFT_HYPHEN: Final = "\u00ad"
+_HYPHEN: Final = "-"
 ELLIPSIS = "…"
 
 
@@ -231,6 +233,11 @@ def clamp_lines(
     return clamped
 
 
+def _hyphenated(line: str) -> str:
+    """Return a line that other lines follow, with a visible hyphen if it ends with a soft one."""
+    return line[:-1] + _HYPHEN if line.endswith(_SOFT_HYPHEN) else line
+
+
 def ellipsized(text: str, style: TextStyle, library: FontLibrary, width: float) -> str:
     """Return a text that fits the width. If it is too wide, truncate it at a grapheme cluster and add an ellipsis."""
     if shape(text, style, library).width <= width:
@@ -249,16 +256,18 @@ class _PartWidths:
 
     def __init__(self, text: str, style: TextStyle, library: FontLibrary) -> None:
         self._text = text
+        self._hyphen = shape(_HYPHEN, style, library).width if _SOFT_HYPHEN in text else 0.0
         advances = [0.0] * len(text)
         for glyph in shape(text, style, library).glyphs:
             advances[glyph.cluster] += glyph.advance + (style.letter_spacing if glyph.advance else 0.0)
         self._until = [0.0, *accumulate(advances)]
 
     def width(self, start: int, end: int) -> float:
-        """Return the width of a part without its trailing white space."""
+        """Return the width of a part as a line: without its trailing white space, and with its hyphen."""
+        hyphen = self._hyphen if self._text[start:end].endswith(_SOFT_HYPHEN) and end < len(self._text) else 0.0
         while end > start and self._text[end - 1].isspace():
             end -= 1
-        return self._until[end] - self._until[start]
+        return self._until[end] - self._until[start] + hyphen
 
     def fitting(self, start: int, end: int, width: float) -> int:
         """Return the end of the longest part from `start` that fits, at a grapheme cluster boundary."""
@@ -279,13 +288,13 @@ def _broken(text: str, style: TextStyle, library: FontLibrary, width: float) -> 
     for unit in line_units(text, style.language):
         end = position + len(unit)
         if measured.width(start, end) > width and text[start:position].strip():
-            lines.append(text[start:position].rstrip())
+            lines.append(_hyphenated(text[start:position].rstrip()))
             start = position
         while measured.width(start, end) > width:
             cut = max(measured.fitting(start, end, width), start + _first_cluster(text, start))
             if cut >= end:
                 break
-            lines.append(text[start:cut])
+            lines.append(_hyphenated(text[start:cut]))
             start = cut
         position = end
     lines.append(text[start:].rstrip())
