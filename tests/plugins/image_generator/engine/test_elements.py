@@ -84,6 +84,43 @@ def test_a_warning_names_what_is_ignored_and_what_to_write_instead(html: str, wo
     assert all(word in warning for word in words), warning
 
 
+@pytest.mark.parametrize("tag", ["p", "h1", "blockquote", "ul"])
+def test_default_margins_follow_the_font_size_of_the_style(tag: str) -> None:
+    margin = 0.67 if tag == "h1" else 1
+    written = f"margin-top:{margin}em;margin-bottom:{margin}em"
+    assert drawn(f"<{tag} style='font-size:50px'>a</{tag}>b") == drawn(
+        f"<{tag} style='font-size:50px;{written}'>a</{tag}>b"
+    )
+
+
+def test_default_spaces_are_on_the_side_where_the_direction_of_the_style_starts() -> None:
+    assert drawn("<ul style='direction:rtl'><li>a</li></ul>") == drawn("<ul dir=rtl><li>a</li></ul>")
+
+
+def test_only_links_with_a_url_are_blue_and_underlined() -> None:
+    assert drawn("<a>Read</a>") == drawn("<span>Read</span>")
+    linked = "<span style='color:#0000ee;text-decoration:underline'>Read</span>"
+    assert drawn("<a href='#top'>Read</a>") == drawn(linked)
+
+
+def test_a_warning_says_that_text_in_an_svg_is_not_drawn() -> None:
+    (warning,) = render("<svg width='90' height='30'><text y='20'>Hi</text></svg>", 400, 300).warnings
+    assert "paths" in warning
+    assert "HTML" in warning
+
+
+def test_a_warning_names_what_was_removed_from_an_svg() -> None:
+    (warning,) = render("<svg width='90' height='30'><image href='https://a.b/c.png'/></svg>", 400, 300).warnings
+    assert "<svg> is drawn without" in warning
+
+
+def test_the_style_of_an_icon_causes_no_warning() -> None:
+    icon = (
+        "<svg style='fill:none;stroke:red;stroke-width:2' width='24' height='24'><circle cx='12' cy='12' r='9'/></svg>"
+    )
+    assert render(icon, 400, 300).warnings == ()
+
+
 def test_classes_of_icons_cause_no_warning() -> None:
     icon = "<svg class='icon' width='24' height='24'><circle class='dot' cx='12' cy='12' r='9'/></svg>"
     assert render(icon, 400, 300).warnings == ()

@@ -31,6 +31,9 @@ _FIRST: Final = ("direction", "font-size", "color")
 _WITHOUT_EFFECT: Final = frozenset({"-webkit-box-orient", "-webkit-font-smoothing", "text-rendering"})
 """Companions of other properties, which are safe to ignore."""
 
+_VECTOR: Final = re.compile(r"(fill|stroke|stop|marker|shape-rendering|paint-order)\b")
+"""Properties that `<svg>` itself applies."""
+
 _ROOT_SIZE: Final = 16.0
 _STRUCTURED: Final = re.compile(r"""["'{}\[\]\\@]|/\*|url\(|--""", re.IGNORECASE)
 
@@ -101,12 +104,15 @@ class Cascade:
             if not declaration.name.startswith("--"):
                 self._expand(declaration, style, longhands)
         defaults = (*default_declarations(element, "font-family" in longhands), *presentational(element))
-        for name, value in sorted(defaults, key=lambda declaration: declaration[0] not in _FIRST):
-            side = physical(name, style.direction)
-            self._apply(style, parent, Longhand(side, tokens(value), f"{name}:{value}"))
-        ordered_names = sorted(longhands, key=lambda name: name not in _FIRST)
-        for longhand, declaration in (longhands[name] for name in ordered_names):
-            self._declare(style, parent, longhand, declaration)
+        # In two rounds, so that default margins in em are those of the author's font size, for instance.
+        for first in (True, False):
+            for name, value in defaults:
+                if (name in _FIRST) == first:
+                    side = physical(name, style.direction)
+                    self._apply(style, parent, Longhand(side, tokens(value), f"{name}:{value}"))
+            for longhand, declaration in longhands.values():
+                if (longhand.name in _FIRST) == first and not (element.tag == "svg" and _VECTOR.match(longhand.name)):
+                    self._declare(style, parent, longhand, declaration)
         return style
 
     def _set_variables(self, style: Style, declarations: Iterable[Declaration]) -> None:

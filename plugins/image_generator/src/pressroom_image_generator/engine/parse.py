@@ -238,6 +238,8 @@ def default_declarations(element: Element, other_font: bool) -> _Declarations:
     Lists in lists have no margins, and other bullets. Monospaced text is only smaller in the generic family: the size
     is left out if the author sets `other_font`, as in browsers.
     """
+    if element.tag == "a" and "href" not in element.attributes:
+        return ()
     declarations = _DEFAULTS.get(element.tag, ())
     if element.lists and element.tag in _LISTS:
         bullet = ("list-style-type", "circle" if element.lists == 1 else "square")

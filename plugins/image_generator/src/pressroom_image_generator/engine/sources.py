@@ -142,7 +142,12 @@ class Sources:
 
     def _svg(self, text: str, label: str) -> Source | None:
         try:
-            return _Vector(safe_svg(text), label, self._budget, self._notes, self._density)
+            svg = safe_svg(text)
         except UnsafeSvg as error:
             self._notes.warn(f"{label} is not drawn: {error}")
             return None
+        if svg.removed:
+            self._notes.warn(f"{label} is drawn without {', '.join(svg.removed)}")
+        if "<text" in svg.text:
+            self._notes.warn(f"{label} is drawn without its text; convert the text to paths, or write it as HTML")
+        return _Vector(svg, label, self._budget, self._notes, self._density)
