@@ -33,6 +33,15 @@ def test_highlighted_lines_have_a_band_and_others_are_unchanged(draw: Draw) -> N
     assert (_row(highlighted, 2)[0] == _row(highlighted, 5)[0]).all()
 
 
+def test_a_warning_names_chosen_lines_that_the_code_does_not_have() -> None:
+    artifact = render(CodeImageParams(code="a\nb", highlightLines="2-9, 3-9,12", focusLines="4"))
+    assert artifact.warnings == (
+        "highlightLines: the code has no line 3-9, 12; its last line is 2.",
+        "focusLines: the code has no line 4; its last line is 2.",
+    )
+    assert render(CodeImageParams(code="a\nb", highlightLines="1-9")).warnings == ()
+
+
 def test_every_row_of_a_wrapped_line_is_highlighted(draw: Draw) -> None:
     code = "a\n" + "b" * 150
     plain, highlighted = draw(code), draw(code, highlightLines="2")

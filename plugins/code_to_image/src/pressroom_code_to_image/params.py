@@ -49,6 +49,12 @@ def line_numbers(value: str) -> frozenset[int]:
     return frozenset(numbers)
 
 
+def lines_beyond(value: str, last: int) -> list[str]:
+    """Return the numbers and ranges that begin after the last line."""
+    parts = re.sub(r"\s", "", value).split(",")
+    return [part for part in parts if part and int(part.partition("-")[0]) > last]
+
+
 def _lines(value: str) -> str:
     line_numbers(value)
     return value

@@ -22,7 +22,7 @@ from pressroom_code_to_image.highlight.detection import detected
 from pressroom_code_to_image.layout import RunKind, StyledRun, VisualRow, hides, laid_out, prepared
 from pressroom_code_to_image.looks import RowLook, alarm_color, dimmed, number_style, row_looks, visible, word_colors
 from pressroom_code_to_image.names import AUTO, FONT_FAMILIES
-from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams
+from pressroom_code_to_image.params import CodeImageDetails, CodeImageParams, lines_beyond
 from pressroom_code_to_image.themes import THEMES, CodeTheme, TokenStyle
 from pressroom_code_to_image.vector import vector_image
 from pressroom_code_to_image.window import WindowCanvas, WindowFrame, draw_bar, frame_of, stage
@@ -157,9 +157,11 @@ def render(params: CodeImageParams) -> Artifact:
     size = CodeImageDetails(width=frame.width, height=height, format=params.format, language=language)
     if params.format == "svg":
         svg, undrawn = vector_image(params, frame, rows, looks)
-        return Artifact(svg, "image/svg+xml", size, _warnings([*missing, *undrawn]), editable=editable)
+        warnings = _warnings(params, lines, [*missing, *undrawn])
+        return Artifact(svg, "image/svg+xml", size, warnings, editable=editable)
     image, undrawn = _image(params, frame, rows, looks)
-    return Artifact(encode_png(image), "image/png", size, _warnings([*missing, *undrawn]), editable=editable)
+    warnings = _warnings(params, lines, [*missing, *undrawn])
+    return Artifact(encode_png(image), "image/png", size, warnings, editable=editable)
 
 
 def _editable(params: CodeImageParams, frame: WindowFrame, rows: int, theme: CodeTheme) -> EditableText | None:
@@ -284,9 +286,15 @@ def _numbers(rows: list[VisualRow], digits: int, theme: CodeTheme, metrics: Cell
     return grid
 
 
-def _warnings(missing: list[str]) -> tuple[str, ...]:
-    if not missing:
-        return ()
-    code_points = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
-    more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-    return (f"No font of this server has {code_points}{more}: their code points are shown.",)
+def _warnings(params: CodeImageParams, lines: int, missing: list[str]) -> tuple[str, ...]:
+    chosen = {"highlightLines": params.highlightLines, "focusLines": params.focusLines}
+    warnings = [
+        f"{name}: the code has no line {', '.join(beyond)}; its last line is {lines}."
+        for name, value in chosen.items()
+        if (beyond := lines_beyond(value, lines))
+    ]
+    if missing:
+        code_points = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
+        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        warnings.append(f"No font of this server has {code_points}{more}: their code points are shown.")
+    return tuple(warnings)
