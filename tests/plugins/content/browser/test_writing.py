@@ -166,6 +166,89 @@ async def test_text_typed_after_a_stopped_submission_is_kept(page: Page, work: W
     await page.get_by_role("button", name="Discard it").click()
 
 
+async def test_text_typed_while_the_article_is_being_saved_is_kept(page: Page, work: Work) -> None:
+    article_id = (await tool(work, "create_content", title="Bilberry jam", body="Bilberries."))["content_id"]
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
+    body, title = page.get_by_label("Text (Markdown)"), page.get_by_label("Title", exact=True)
+    sent, go_on = asyncio.Event(), asyncio.Event()
+
+    async def held(route: Any) -> None:
+        if route.request.method == "POST":
+            sent.set()
+            await go_on.wait()
+        await route.continue_()
+
+    await page.route("**/edit", held)
+    await title.fill("Bilberry jelly ")
+    await body.press("Control+End")
+    await page.keyboard.type(" Sugar.")
+    await page.keyboard.press("Control+s")
+    await sent.wait()
+    await page.keyboard.type(" Cloves.")
+    go_on.set()
+    await page.wait_for_url("**/edit?done=saved")
+    await page.unroute("**/edit")
+    await expect(page.locator("p.notice")).to_contain_text("Saved as version 2")
+    await expect(body).to_have_value("Bilberries. Sugar. Cloves.")
+    await expect(page.get_by_text("Your unsaved text from")).to_be_visible()
+    await page.keyboard.type(" Rum.")
+    await page.keyboard.press("Control+s")
+    await expect(page.locator("p.notice")).to_contain_text("Saved as version 3")
+    stored = await tool(work, "get_content", content_id=article_id)
+    assert stored["body"] == "Bilberries. Sugar. Cloves. Rum."
+    assert stored["content"]["title"] == "Bilberry jelly"
+    assert await page.evaluate(f"Object.keys(localStorage).filter(key => key.includes('{article_id}'))") == []
+
+
+async def test_saving_with_the_keyboard_keeps_the_caret_where_it_was(page: Page, work: Work) -> None:
+    text = "\n\n".join(f"Step {number} of the recipe." for number in range(200))
+    article_id = (await tool(work, "create_content", title="Long recipe", body=text))["content_id"]
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
+    body = page.get_by_label("Text (Markdown)")
+    position = text.index("Step 120")
+    await body.evaluate("(area, at) => { area.focus(); area.setSelectionRange(at, at); }", position)
+    await page.keyboard.type("Next: ")
+    top = await body.evaluate("(area) => area.scrollTop")
+    await page.keyboard.press("Control+s")
+    await page.wait_for_url("**/edit?done=saved")
+    await expect(body).to_be_focused()
+    assert await body.evaluate("(area) => area.selectionEnd") == position + len("Next: ")
+    assert await body.evaluate("(area) => area.scrollTop") == top > 0
+    await expect(page.locator(".writing-bar")).to_contain_text("Saved as version 2")
+
+
+async def test_back_shows_the_newest_version_and_leaves_the_page_at_once(page: Page, work: Work) -> None:
+    """The browser would fill in the text of the earlier visit; saving it would overwrite what somebody else saved."""
+    article_id = (await tool(work, "create_content", title="Quince jam", body="Quinces."))["content_id"]
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
+    body, preview = page.get_by_label("Text (Markdown)"), page.frame_locator("iframe[title=Preview]")
+    for text in ("Ripe quinces.", "Ripe quinces, peeled."):
+        await body.fill(text)
+        await expect(preview.get_by_text(text, exact=True)).to_be_visible()
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await page.wait_for_url("**/edit?done=saved")
+    await tool(work, "update_content", content_id=article_id, expected_version=2, fields={"body": "Their quinces."})
+    await page.go_back()
+    await page.wait_for_url(f"**/{article_id}/edit")
+    await expect(body).to_have_value("Their quinces.")
+    await expect(page.locator("[data-kept]")).to_be_empty()
+
+
+async def test_discarding_my_version_discards_what_i_typed_after_the_conflict(page: Page, work: Work) -> None:
+    article_id = (await tool(work, "create_content", title="Mirabelle jam", body="Mirabelles."))["content_id"]
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
+    await tool(work, "update_content", content_id=article_id, expected_version=1, fields={"body": "Theirs."})
+    body = page.get_by_label("Text (Markdown)")
+    await body.fill("Mine.")
+    await page.get_by_role("button", name="Save", exact=True).click()
+    await expect(page.get_by_role("heading", name="changed the article in the meantime")).to_be_visible()
+    await body.fill("Mine, continued.")
+    await page.get_by_role("link", name="Keep theirs, discard mine").click()
+    await page.wait_for_load_state()
+    await expect(body).to_have_value("Theirs.")
+    await expect(page.get_by_text("Your unsaved text from")).to_be_hidden()
+
+
 async def test_a_draft_survives_leaving_the_page_and_the_session(page: Page, host: RunningHost, work: Work) -> None:
     article_id = (await tool(work, "create_content", title="Pear jam", body="Pears."))["content_id"]
     await page.goto(f"{ARTICLES}/{article_id}/edit")

@@ -38,15 +38,27 @@ const drafts = {
   },
 };
 
-// Removes the draft that this tab submitted, if the server has saved it.
-function forgetSent(hasArrived) {
+// Returns what this tab submitted last, or undefined; only once. `later` is the draft with what the user typed while it was
+// being sent. Without such a draft, the draft is removed if the server has saved what was sent.
+function takeSent(hasArrived) {
   try {
-    const sent = sessionStorage.getItem(SENT);
-    if (sent && hasArrived) drafts.remove(sent);
+    const stored = sessionStorage.getItem(SENT);
     sessionStorage.removeItem(SENT);
+    const sent = JSON.parse(stored);
+    if (!sent) return undefined;
+    const draft = drafts.read(sent.key);
+    if (draft?.values && changedNames(draft.values, sent.values).length) sent.later = draft;
+    else if (hasArrived) drafts.remove(sent.key);
+    return sent;
   } catch {
     // At worst, a saved text is offered as a draft again.
+    return undefined;
   }
+}
+
+// Returns the names of the values that differ from those of `before`.
+function changedNames(values, before) {
+  return Object.keys(values).filter((name) => values[name] !== before[name]);
 }
 
 // The storage key of a tab's draft. Tabs with a form of the same name tell each other which drafts they use.

@@ -19,11 +19,22 @@ class Writing {
     this.places = new Set();
     $("[data-plain-preview]", form).hidden = true;
     this.start = this.values();
-    forgetSent("saved" in form.dataset);
-    // After a refused submission, the form contains the newest text, so the stored draft isn't restored.
-    if (!$("[data-refused]")) this.restore();
+    // After Back, browsers would fill in an older text, below the number of a newer version. Drafts do better.
+    form.autocomplete = "off";
+    const [isSaved, isRefused] = ["saved" in form.dataset, Boolean($("[data-refused]"))];
+    const sent = takeSent(isSaved);
+    // After a refused submission, the form contains the text that was sent, so the stored draft isn't restored.
+    if (sent?.later && (isSaved || isRefused)) this.carryOver(sent);
+    else if (!isRefused) this.restore();
+    const caret = sent?.later?.caret ?? sent?.caret;
+    if (caret && isSaved) this.returnTo(caret);
     this.offerOthers();
-    for (const link of $$("[data-discard]")) link.addEventListener("click", () => drafts.remove(this.place.key));
+    for (const link of $$("[data-discard]")) {
+      link.addEventListener("click", () => {
+        drafts.remove(this.place.key);
+        this.isForgotten = true;
+      });
+    }
     form.addEventListener("input", (event) => this.edited(event.target));
     form.addEventListener("change", (event) => this.edited(event.target));
     form.addEventListener("submit", (event) => this.send(event));
@@ -44,12 +55,11 @@ class Writing {
   }
 
   get isChanged() {
-    const values = this.values();
-    return Object.keys(values).some((name) => values[name] !== this.start[name]);
+    return this.isNews({ values: this.values() });
   }
 
   isNews({ values }) {
-    return Object.keys(values).some((name) => values[name] !== this.start[name]);
+    return changedNames(values, this.start).length > 0;
   }
 
   // Restores this tab's draft if it belongs to the version that is shown. A draft of another version, or of an earlier
@@ -61,6 +71,41 @@ class Writing {
     const isBegunAnew = !version && performance.getEntriesByType("navigation")[0]?.type === "navigate";
     if (isBegunAnew || draft.version !== version) this.place.renew();
     else this.putBack(draft);
+  }
+
+  // Continues with what the user typed while the previous page was being sent. If somebody else changed the same fields
+  // in the meantime, it is offered like the drafts of closed tabs instead.
+  carryOver({ key, values: sent, later }) {
+    const names = changedNames(later.values, sent);
+    // The server removes white space at the ends of fields.
+    if (names.some((name) => this.start[name]?.trim() !== sent[name]?.trim())) {
+      this.place.renew();
+      return;
+    }
+    const values = { ...this.start, ...Object.fromEntries(names.map((name) => [name, later.values[name]])) };
+    const draft = { at: later.at, version: this.form.elements.version.value, values };
+    this.putBack(draft);
+    if (drafts.write(this.place.key, draft) && key !== this.place.key) drafts.remove(key);
+  }
+
+  // The position of the caret, if it is in a field of the form.
+  get caret() {
+    const control = document.activeElement;
+    if (!control.name || typeof control.selectionStart !== "number" || control.form !== this.form) return undefined;
+    const { name, selectionStart: start, selectionEnd: end, scrollTop: scroll } = control;
+    return { name, start, end, scroll, top: control.getBoundingClientRect().top };
+  }
+
+  // Puts the caret and the text where they were when the user saved.
+  returnTo({ name, start, end, scroll, top }) {
+    const control = this.form.elements[name];
+    if (!control) return;
+    control.focus({ preventScroll: true });
+    control.setSelectionRange(start, end);
+    control.scrollTop = scroll;
+    scrollBy(0, control.getBoundingClientRect().top - top);
+    // The notice at the top of the page may be outside the viewport.
+    $("[data-kept]", this.form).textContent ||= $("p.notice[role=status]")?.textContent ?? "";
   }
 
   putBack(draft) {
@@ -125,7 +170,7 @@ class Writing {
   edited(control) {
     if (control.name === "featured_media_id" && control.dataset.alt) this.form.elements.featured_alt.value = control.dataset.alt;
     // The page is still here after sending if the user stopped that, or came back to it.
-    this.isSent = false;
+    this.isSent = this.isForgotten = false;
     clearTimeout(this.keeping);
     this.keeping = setTimeout(() => this.keep(), PAUSE_MS);
     if (["body", "language", "featured_media_id", "featured_alt"].includes(control.name)) this.follow();
@@ -202,7 +247,7 @@ class Writing {
   keep() {
     if (this.isForgotten || this.isSent || !this.isChanged) return;
     const version = this.form.elements.version.value;
-    const stored = drafts.write(this.place.key, { at: Date.now(), version, values: this.values() });
+    const stored = drafts.write(this.place.key, { at: Date.now(), version, values: this.values(), caret: this.caret });
     $("[data-kept]", this.form).textContent = stored ? "Unsaved, kept in this browser" : "Unsaved, and too large to be kept in this browser";
   }
 
@@ -239,7 +284,7 @@ class Writing {
     this.keep();
     this.isSent = true;
     try {
-      sessionStorage.setItem(SENT, this.place.key);
+      sessionStorage.setItem(SENT, JSON.stringify({ key: this.place.key, values: this.values(), caret: this.caret }));
     } catch {
       // At worst, the saved text is offered as a draft again.
     }
@@ -288,19 +333,28 @@ class Writing {
   show({ document: html, notes }) {
     this.say("");
     const box = $("[data-preview-frame]", this.form);
-    let frame = $("iframe", box);
-    if (!frame) {
-      const place = element("div");
+    box.hidden = !html;
+    if (html) this.showFrame(box, html);
+    $("[data-preview-notes]", this.form).replaceChildren(...notes.map((note) => element("li", note)));
+  }
+
+  // Shows a document in a new frame: in the same frame, each would be an entry of the history, and Back would lead to it.
+  // The previous frame covers the new one until that is loaded.
+  showFrame(box, html) {
+    let place = $(".foreign", box);
+    if (!place) {
+      place = element("div");
       place.className = "foreign";
-      frame = document.createElement("iframe");
-      frame.title = "Preview";
-      frame.sandbox = "allow-popups allow-popups-to-escape-sandbox";
-      place.append(frame);
       box.append(place);
     }
-    box.hidden = !html;
-    if (html) frame.srcdoc = ownPages ? ownPages.createHTML(html) : html;
-    $("[data-preview-notes]", this.form).replaceChildren(...notes.map((note) => element("li", note)));
+    const frame = document.createElement("iframe");
+    frame.sandbox = "allow-popups allow-popups-to-escape-sandbox";
+    frame.srcdoc = ownPages ? ownPages.createHTML(html) : html;
+    frame.addEventListener("load", () => {
+      while (frame.nextElementSibling) frame.nextElementSibling.remove();
+      frame.title = "Preview";
+    });
+    place.prepend(frame);
   }
 }
 
@@ -315,7 +369,7 @@ function element(name, ...content) {
 }
 
 for (const form of $$("[data-writing]")) new Writing(form);
-if ($("[data-draft-saved]")) forgetSent(true);
+if ($("[data-draft-saved]")) takeSent(true);
 
 // Polls the steps of a publication in progress. Without JavaScript, the browser reloads the page.
 
