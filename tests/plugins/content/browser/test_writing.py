@@ -369,6 +369,24 @@ async def test_images_can_be_dropped_on_the_text(page: Page) -> None:
     await expect(image).to_have_js_property("naturalWidth", 8)
 
 
+async def test_a_dropped_image_can_be_undone_and_redone(page: Page) -> None:
+    await page.goto(f"{ARTICLES}/new/edit")
+    body = page.get_by_label("Text (Markdown)")
+    await body.press_sequentially("Before. ")
+    await body.evaluate(_DROP, [["plum.png", "image/png", True]])
+    await expect(body).to_have_value(re.compile(r"^Before\. !\[plum\]\([^)]+\)$"))
+    with_image = await body.input_value()
+    await body.press("Control+z")
+    await expect(body).to_have_value("Before. ")
+    await body.press("Control+Shift+z")
+    await expect(body).to_have_value(with_image)
+    await page.keyboard.type(" After.")
+    await body.press("Control+z")
+    await body.press("Control+z")
+    await expect(body).to_have_value("Before. ")
+    await body.fill("")  # no draft is left behind
+
+
 async def test_each_file_that_is_not_added_is_named(page: Page) -> None:
     await page.goto(f"{ARTICLES}/new/edit")
     text = page.get_by_label("Text (Markdown)")

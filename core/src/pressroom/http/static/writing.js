@@ -17,6 +17,7 @@ class Writing {
     this.changes = 0;
     this.isAsking = false;
     this.places = new Set();
+    this.finished = [];
     $("[data-plain-preview]", form).hidden = true;
     this.start = this.values();
     // After Back, browsers would fill in an older text, below the number of a newer version. Drafts do better.
@@ -199,6 +200,7 @@ class Writing {
     };
     this.body.addEventListener("drop", (event) => take(event, event.dataTransfer));
     this.body.addEventListener("paste", (event) => take(event, event.clipboardData));
+    this.body.addEventListener("input", (event) => this.skipPlaces(event));
   }
 
   // Inserts a text in place of an image while it is uploaded, and returns it. Pasted images often have the same name.
@@ -207,8 +209,25 @@ class Writing {
     let place = `[Uploading ${name} …]`;
     for (let number = 2; this.places.has(place); number += 1) place = `[Uploading ${name} (${number}) …]`;
     this.places.add(place);
-    this.body.setRangeText(place, this.body.selectionStart, this.body.selectionEnd, "end");
+    this.replace(place, this.body.selectionStart, this.body.selectionEnd);
     return place;
+  }
+
+  // Replaces a part of the text, with the caret after it. Only commands can be undone; after other changes, Undo and Redo
+  // of earlier ones would garble the text.
+  replace(text, start, end) {
+    const active = document.activeElement;
+    this.body.focus({ preventScroll: true });
+    this.body.setSelectionRange(start, end);
+    if (!document.execCommand(text ? "insertText" : "delete", false, text)) this.body.setRangeText(text, start, end, "end");
+    if (active !== this.body) active.focus({ preventScroll: true });
+  }
+
+  // Undo and Redo don't stop where the text has the placeholder of an upload that has finished.
+  skipPlaces({ inputType }) {
+    const command = { historyUndo: "undo", historyRedo: "redo" }[inputType];
+    if (!command || !this.finished.some((place) => this.body.value.includes(place))) return;
+    setTimeout(() => document.execCommand(command));
   }
 
   async insertImage(file, place) {
@@ -224,11 +243,12 @@ class Writing {
       this.saveWith = null;
     }
     this.places.delete(place);
+    this.finished.push(place);
     const start = this.body.value.indexOf(place);
     if (start >= 0) {
       // Restore the caret by hand: `preserve` would select the inserted text if the caret is at its end.
       const [caret, end] = [this.body.selectionEnd, start + place.length];
-      this.body.setRangeText(markup, start, end, "end");
+      this.replace(markup, start, end);
       if (caret < start) this.body.setSelectionRange(caret, caret);
       if (caret > end) this.body.setSelectionRange(caret + markup.length - place.length, caret + markup.length - place.length);
     }
