@@ -510,6 +510,7 @@ async def test_an_article_is_published_and_its_steps_are_followed(page: Page, wo
     await page.get_by_role("button", name="Publish now").click()
     await expect(page.get_by_text("Done.")).to_be_visible()
     await expect(page.locator(".publication .panel-head .badge")).to_have_text("published")
+    await expect(page.locator(".article-head .badge")).to_have_text("published")
     await page.get_by_role("link", name="/sites/the-kitchen-table/").click()
     await expect(page.get_by_role("heading", name="Apple jam")).to_be_visible()
 

@@ -407,7 +407,9 @@ async function followSteps() {
   const box = $("[data-follow]");
   if (!box) return;
   try {
-    const fresh = $("#publications", await freshPage(location.href));
+    const page = await freshPage(location.href);
+    const [fresh, head, freshHead] = [$("#publications", page), $(".article-head"), $(".article-head", page)];
+    if (head && freshHead && !head.contains(document.activeElement)) head.replaceWith(freshHead);
     // Don't replace a form that the user is filling in.
     if (fresh && !box.contains(document.activeElement)) {
       box.replaceChildren(...fresh.childNodes);
