@@ -195,6 +195,11 @@ def test_html_is_converted_to_plain_text() -> None:
         ('<time datetime="2026-01-02">today</time>', '<time datetime="2026-01-02">today</time>\n'),
         ('a <span lang="fr">mot</span> <span>b</span>', 'a <span lang="fr">mot</span> b\n'),
         ('<a href="/x" class="footnote-ref" id="r1">1</a>', "[1](/x)\n"),
+        (
+            '<b style="font-weight:normal" id="docs-internal-guid-1"><h1>A</h1><p>b</p><ul><li>c</li></ul><p>d</p></b>',
+            "# A\n\nb\n\n- c\n\nd\n",
+        ),
+        ("x <span><em><p>a</p></em> b</span>", "x\n\na\n\nb\n"),
     ],
 )
 def test_html_is_converted_to_markdown(html: str, markdown: str) -> None:

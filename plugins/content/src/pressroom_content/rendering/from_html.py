@@ -39,6 +39,10 @@ _BLOCKS: Final = frozenset(
     }
 )  # fmt: skip
 
+_ANY_BLOCK: Final = ", ".join(sorted(_BLOCKS))
+_WRAPPERS: Final = frozenset({"span", *_MARKS})
+"""Inline elements that pages put around blocks, as Google Docs does with whole documents. Such marks are left out."""
+
 _RULES: Final[Mapping[str, str]] = MappingProxyType({"left": ":---", "right": "---:", "center": ":---:"})
 _SPACED: Final = _BLOCKS - {"ul", "ol"}
 
@@ -57,12 +61,13 @@ def _blocks(parent: LexborNode) -> Iterator[str]:
     """Yield the blocks of an element. Text between them forms a paragraph."""
     waiting: list[LexborNode] = []
     for child in parent.iter(include_text=True):
-        if child.tag not in _BLOCKS:
+        is_block = child.tag in _BLOCKS
+        if not is_block and not (child.tag in _WRAPPERS and child.css_first(_ANY_BLOCK) is not None):
             waiting.append(child)
             continue
         yield from _paragraph(waiting)
         waiting = []
-        yield from _block(child)
+        yield from _block(child) if is_block else _blocks(child)
     yield from _paragraph(waiting)
 
 
