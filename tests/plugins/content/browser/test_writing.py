@@ -36,6 +36,10 @@ _DROP = """async (area, files) => {
   return area.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer}));
 }"""
 
+_COPY = """([html, text]) => navigator.clipboard.write([new ClipboardItem({
+  "text/html": new Blob([html], {type: "text/html"}), "text/plain": new Blob([text], {type: "text/plain"}),
+})])"""
+
 
 async def signed_in(browser: Browser, host: RunningHost, work: Work, **options: Any) -> BrowserContext:
     token = await asyncio.to_thread(lambda: host.run(host.host.accounts.sessions.start(work.client.user_id)))
@@ -384,6 +388,29 @@ async def test_a_dropped_image_can_be_undone_and_redone(page: Page) -> None:
     await body.press("Control+z")
     await body.press("Control+z")
     await expect(body).to_have_value("Before. ")
+    await body.fill("")  # no draft is left behind
+
+
+async def test_formatted_text_is_pasted_as_markdown_and_can_be_undone(page: Page) -> None:
+    await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    await page.goto(f"{ARTICLES}/new/edit")
+    body = page.get_by_label("Text (Markdown)")
+    await body.fill("Before.")
+    text = "Plums\nPlums are sweet, says Ann.\nBoil them."
+    html = "<h2>Plums</h2><p>Plums are <b>sweet</b>, says <a href='https://example.com/'>Ann</a>.</p><p>Boil them.</p>"
+    markdown = "Before.\n\n## Plums\n\nPlums are **sweet**, says [Ann](https://example.com/).\n\nBoil them."
+    await page.evaluate(_COPY, [html, text])
+    await body.press("Control+End")
+    await body.press("Control+v")
+    await expect(body).to_have_value(markdown)
+    await body.press("Control+z")
+    await expect(body).to_have_value(f"Before.{text}")
+    await body.press("Control+Shift+z")
+    await expect(body).to_have_value(markdown)
+    # The HTML that code editors copy has no formatting.
+    await page.evaluate(_COPY, ["<pre>a * b</pre>", "\na * b"])
+    await body.press("Control+v")
+    await expect(body).to_have_value(f"{markdown}\na * b")
     await body.fill("")  # no draft is left behind
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from contextlib import suppress
 
 import pytest
@@ -13,6 +14,7 @@ from pressroom_content.contract.articles import as_slug, slug_of
 from pressroom_content.language import count_words
 from pressroom_content.rendering.extraction import extract
 from pressroom_content.rendering.from_html import text_of, to_markdown
+from pressroom_content.rendering.pasting import pasted_markdown
 from pressroom_content.rendering.sanitising import Sanitiser, render, sanitise
 from selectolax.lexbor import LexborHTMLParser
 
@@ -204,6 +206,44 @@ def test_html_is_converted_to_plain_text() -> None:
 )
 def test_html_is_converted_to_markdown(html: str, markdown: str) -> None:
     assert to_markdown(html) == markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        (
+            (
+                '<meta charset="utf-8"><b style="font-weight:normal;" id="docs-internal-guid-1"><h1><span>A</span></h1>'
+                "<p><span>b </span>"
+                '<span style="font-size:11pt;font-weight:700;">c</span><span style="font-style:italic"> d'
+                "</span></p></b>"
+            ),
+            "# A\n\nb **c** *d*\n",
+        ),
+        (
+            (
+                "<p class=MsoNormal>a<o:p></o:p></p>"
+                "<p class=MsoListParagraphCxSpFirst><![if !supportLists]><span>·<span> </span></span><![endif]>b</p>"
+                "<p class=MsoListParagraphCxSpLast><![if !supportLists]><span>·</span><![endif]>c<o:p></o:p></p>"
+                "<p class=MsoListParagraph><![if !supportLists]><span>1.&nbsp;</span><![endif]>d</p>"
+            ),
+            "a\n\n- b\n- c\n\n1. d\n",
+        ),
+    ],
+)
+def test_html_of_word_processors_is_converted_to_markdown(html: str, markdown: str) -> None:
+    assert pasted_markdown(html) == markdown
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["<p MsoListParagraph", "<p MsoListParagraph><![if !supportLists]>", "<span", '<span style="', "MsoListParagraph "],
+)
+def test_pasted_html_is_converted_in_linear_time(part: str) -> None:
+    started = time.process_time()
+    with suppress(InvalidInput):  # too many tags
+        pasted_markdown("<p <span " + part * (1_000_000 // len(part)))
+    assert time.process_time() - started < 5
 
 
 ELEMENTS = st.recursive(

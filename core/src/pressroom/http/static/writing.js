@@ -3,6 +3,8 @@
 
 const PAUSE_MS = 350;
 const BUSY_MS = 3000;
+// HTML with formatting. Code editors put only `div`, `span` and `pre` on the clipboard.
+const FORMATTED = /<(?:h[1-6]|p|ul|ol|table|blockquote|a|b|strong|em|i)[\s>]/i;
 
 // Trusted Types policy for this server's own HTML: previews, in a sandboxed iframe without scripts, and pages that are
 // fetched again.
@@ -40,6 +42,7 @@ class Writing {
     form.addEventListener("change", (event) => this.edited(event.target));
     form.addEventListener("submit", (event) => this.send(event));
     if (form.dataset.media) this.takeImages();
+    if (form.dataset.format === "Markdown") this.body.addEventListener("paste", ({ clipboardData }) => this.pasted(clipboardData));
     document.addEventListener("keydown", (event) => {
       if (event.key !== "s" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
       event.preventDefault();
@@ -223,6 +226,36 @@ class Writing {
     if (active !== this.body) active.focus({ preventScroll: true });
   }
 
+  // Replaces a part of the text. The caret stays where it is, or after the new part if it was in the old one.
+  exchange(text, start, end) {
+    const caret = this.body.selectionEnd;
+    this.replace(text, start, end);
+    if (caret < start) this.body.setSelectionRange(caret, caret);
+    if (caret > end) this.body.setSelectionRange(caret + start + text.length - end, caret + start + text.length - end);
+  }
+
+  // Converts formatted text that is pasted to Markdown. The browser pastes it as plain text first, which Undo brings back.
+  async pasted(data) {
+    const [html, text] = [data.getData("text/html"), data.getData("text/plain").replace(/\r\n?/g, "\n")];
+    const start = this.body.selectionStart;
+    const isInCode = (this.body.value.slice(0, start).match(/^ {0,3}(?:```|~~~)/gm) ?? []).length % 2;
+    if (!text || isInCode || !FORMATTED.test(html)) return;
+    try {
+      const fields = new URLSearchParams({ csrf: this.form.dataset.pasteToken, html });
+      const response = await fetch(this.form.dataset.pasted, { method: "POST", body: fields });
+      if (!response.ok) return;
+      const markdown = (await response.json()).markdown.trim();
+      const [before, after] = [this.body.value.slice(0, start), this.body.value.slice(start + text.length)];
+      if (!markdown || markdown.replaceAll("\\", "") === text.trim() || this.body.value !== before + text + after) return;
+      const isBlocks = /\n|^(?:#+ |- |1\. |> )/.test(markdown);
+      const opening = isBlocks && before ? "\n".repeat(2 - Math.min(2, /\n*$/.exec(before)[0].length)) : "";
+      const closing = isBlocks && after ? "\n".repeat(2 - Math.min(2, /^\n*/.exec(after)[0].length)) : "";
+      this.exchange(opening + markdown + closing, start, start + text.length);
+    } catch {
+      // The plain text remains.
+    }
+  }
+
   // Undo and Redo don't stop where the text has the placeholder of an upload that has finished.
   skipPlaces({ inputType }) {
     const command = { historyUndo: "undo", historyRedo: "redo" }[inputType];
@@ -246,11 +279,7 @@ class Writing {
     this.finished.push(place);
     const start = this.body.value.indexOf(place);
     if (start >= 0) {
-      // Restore the caret by hand: `preserve` would select the inserted text if the caret is at its end.
-      const [caret, end] = [this.body.selectionEnd, start + place.length];
-      this.replace(markup, start, end);
-      if (caret < start) this.body.setSelectionRange(caret, caret);
-      if (caret > end) this.body.setSelectionRange(caret + markup.length - place.length, caret + markup.length - place.length);
+      this.exchange(markup, start, start + place.length);
     }
     this.edited(this.body);
     if (this.saveWith && !this.places.size) this.form.requestSubmit(this.saveWith);

@@ -36,6 +36,7 @@ from pressroom_content.pages.articles import PATH
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other
 from pressroom_content.pages.shown import sentence
 from pressroom_content.records import Article
+from pressroom_content.rendering.pasting import pasted_markdown
 from pressroom_content.websites.store import Websites
 
 NEW: Final = "new"
@@ -86,6 +87,9 @@ class EditPages:
         page = DashboardPage("Edit an article", _TOOLS, sees="editor")
         return [
             Route(f"{PATH}/<id>/edit", self.edit, ("GET", "POST"), page, max_body_bytes=max_bytes),
+            Route(
+                f"{PATH}/<id>/pasted", self.pasted, ("POST",), DashboardPage("Pasted text"), max_body_bytes=max_bytes
+            ),
             Route(f"{PATH}/<id>/preview", self.preview, ("POST",), DashboardPage("Preview"), max_body_bytes=max_bytes),
         ]
 
@@ -135,6 +139,18 @@ class EditPages:
         match = _FRAME.search(frame)
         content = {"document": unescape(match[1]) if match else "", "notes": notes}
         return HttpResponse(json.dumps(content).encode("utf-8", "replace"), media_type="application/json")
+
+    async def pasted(self, request: HttpRequest) -> HttpResponse:
+        """Return the Markdown of HTML from the clipboard as JSON, empty if it is too complex. Raises `NotFound`."""
+        await self._article(request)
+        html, markdown = form_of(request).get("html", ""), ""
+        with suppress(InvalidInput):
+            markdown = await self._plugin.services.workers.run(
+                pasted_markdown, html, owner=request.subject, what="the pasted text"
+            )
+        return HttpResponse(
+            json.dumps({"markdown": markdown}).encode("utf-8", "replace"), media_type="application/json"
+        )
 
     async def _article(self, request: HttpRequest) -> Article | None:
         return None if request.path_params["id"] == NEW else await requested_article(self._plugin, request)
@@ -296,6 +312,7 @@ class EditPages:
             max_bytes=self._plugin.config.max_body_bytes,
             owner=request.subject,
             preview_token=request.csrf_token_for(f"{path}/preview"),
+            paste_token=request.csrf_token_for(f"{path}/pasted"),
         )
 
 
