@@ -204,6 +204,21 @@ async def test_text_typed_while_the_article_is_being_saved_is_kept(page: Page, w
     assert await page.evaluate(f"Object.keys(localStorage).filter(key => key.includes('{article_id}'))") == []
 
 
+async def test_saving_without_a_connection_leaves_the_text_in_the_editor(page: Page, work: Work) -> None:
+    article_id = (await tool(work, "create_content", title="Currant jam", body="Currants."))["content_id"]
+    await page.goto(f"{ARTICLES}/{article_id}/edit")
+    # Typing a title requests no preview, which would report an error to the console.
+    await page.get_by_label("Title", exact=True).fill("Red currant jam")
+    await page.context.set_offline(True)
+    await page.keyboard.press("Control+s")
+    await expect(page.get_by_text("Not saved: no connection. Your text is kept in this browser.")).to_be_visible()
+    await expect(page.get_by_label("Title", exact=True)).to_have_value("Red currant jam")
+    await page.context.set_offline(False)
+    await page.keyboard.press("Control+s")
+    await expect(page.locator("p.notice")).to_contain_text("Saved as version 2")
+    assert (await tool(work, "get_content", content_id=article_id))["content"]["title"] == "Red currant jam"
+
+
 async def test_saving_with_the_keyboard_keeps_the_caret_where_it_was(page: Page, work: Work) -> None:
     text = "\n\n".join(f"Step {number} of the recipe." for number in range(200))
     article_id = (await tool(work, "create_content", title="Long recipe", body=text))["content_id"]

@@ -331,6 +331,12 @@ class Writing {
     }
     this.saveWith = null;
     this.keep();
+    if (!navigator.onLine) {
+      // The browser would replace this page with an error page.
+      event.preventDefault();
+      $("[data-kept]", this.form).textContent = "Not saved: no connection. Your text is kept in this browser.";
+      return;
+    }
     this.isSent = true;
     try {
       sessionStorage.setItem(SENT, JSON.stringify({ key: this.place.key, values: this.values(), caret: this.caret }));
