@@ -113,6 +113,22 @@ def test_nothing_is_cut_off_in_print(browser: Browser, host: RunningHost, ada: C
         assert page.locator(".prose pre, .prose .scroll").evaluate_all(cut_off) == []
 
 
+def test_dark_sites_are_printed_with_dark_text(browser: Browser, host: RunningHost, ada: Client) -> None:
+    blog = Blog(host, ada)
+    post = blog.publish("Printed", "Text.\n\n```python\nprint(1)\n```\n")
+    ink = "getComputedStyle(document.body).color"
+    with browser.new_page() as page:
+        page.goto(post)
+        printed_light = page.evaluate(ink)
+        for scheme in ("auto", "dark"):
+            blog.set(color_scheme=scheme)
+            page.emulate_media(media="screen", color_scheme="dark")
+            page.goto(post)
+            assert page.evaluate(ink) != printed_light
+            page.emulate_media(media="print", color_scheme="dark")
+            assert page.evaluate(ink) == printed_light
+
+
 def test_every_theme_is_accessible_and_fits_the_screen(browser: Browser, host: RunningHost, ada: Client) -> None:
     blog = Blog(host, ada, description="Notes on engines.")
     post = blog.publish("The engine that was never built", BODY, tags=("engines",), author="Ada", language="ar")

@@ -71,10 +71,13 @@ def style(theme: str, color_scheme: str, accent: str) -> tuple[bytes, str]:
     """Return the style sheet for these settings, and a hash of it as its version."""
     parts = [files(__package__).joinpath("static", "site.css").read_text("utf-8")]
     light, dark = _tokens(theme, accent, dark=False), _tokens(theme, accent, dark=True)
+    # Paper is white: printed pages are always light.
     if color_scheme == "auto":
-        parts += [f":root{{{light}}}", f"@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"]
+        parts += [f":root{{{light}}}", f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"]
+    elif color_scheme == "dark":
+        parts += [f":root{{{light}}}", f"@media screen{{:root{{color-scheme:dark;{dark}}}}}"]
     else:
-        parts.append(f":root{{color-scheme:{color_scheme};{dark if color_scheme == 'dark' else light}}}")
+        parts.append(f":root{{color-scheme:light;{light}}}")
     content = "\n".join([*parts, ""]).encode()
     return content, hashlib.sha256(content).hexdigest()[:16]
 
