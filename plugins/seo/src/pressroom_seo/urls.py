@@ -33,6 +33,12 @@ _VISIBLE = re.compile(r"[!-\[\]-~]+")
 _DIGITS = re.compile(r"[0-9]+")
 _SCHEMES = ("http:", "https:")
 
+_FILES = re.compile(
+    r"(?:7z|avi|avif|bin|bmp|css|csv|dmg|docx?|epub|exe|gif|gz|ico|iso|jpe?g|js|json|mov|mp[34]|mpe?g|og[gv]|otf|pdf|"
+    r"png|pptx?|rar|svg|tar|tiff?|ttf|wav|webm|webp|woff2?|xlsx?|xml|zip)",
+    re.IGNORECASE,
+)
+
 
 def normalise(reference: str, base: str | None = None) -> str | None:
     """Normalise a URL and remove its fragment.
@@ -104,6 +110,12 @@ def shape(url: str) -> str:
     parts = urlsplit(url)
     names = sorted({part.partition("=")[0] for part in parts.query.split("&") if part})
     return f"{_DIGITS.sub('#', parts.path)}?{_DIGITS.sub('#', '&'.join(names))}"
+
+
+def is_file(url: str) -> bool:
+    """Return whether a URL ends like that of a file rather than of a page."""
+    _, dot, extension = urlsplit(url).path.rpartition("/")[2].rpartition(".")
+    return bool(dot) and _FILES.fullmatch(extension) is not None
 
 
 def host_of(url: str) -> str:

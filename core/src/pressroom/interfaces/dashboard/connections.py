@@ -15,8 +15,9 @@ from pressroom.http.browser_sessions import Fields
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
 from pressroom.interfaces.dashboard.clients import PLACEHOLDER, client_guides
-from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest, OneTimeForms, first
+from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest, first
 from pressroom.interfaces.dashboard.navigation import CONNECTIONS
+from pressroom.interfaces.dashboard.one_time_forms import OneTimeForms
 from pressroom.interfaces.dashboard.views import call_rows, connection_row, moment_text, tool_groups
 
 PAGE: Final = 25

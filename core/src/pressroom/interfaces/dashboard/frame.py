@@ -1,8 +1,7 @@
-"""The frame of all account pages: authentication, rendering, error pages, and one-time forms."""
+"""The frame of all account pages: authentication, rendering, and error pages."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressroom.accounts.records import BrowserSession, Membership, User
 from pressroom.accounts.users import comparable_email
-from pressroom.columns import new_id
 from pressroom.errors import BackendError, CallError
 from pressroom.host.host import Host
 from pressroom.http.browser_sessions import (
@@ -39,7 +37,7 @@ from pressroom.interfaces.dashboard.navigation import (
     visible_groups,
 )
 from pressroom.interfaces.dashboard.roles import WITHOUT_FORM, allows, check_role, name_of
-from pressroom.sdk import AccountRole, Limiter, Rate
+from pressroom.sdk import AccountRole
 from pressroom.sdk.dashboard import ACCOUNT_ROLES
 from pressroom.validation.client_ip import client_ip_of
 
@@ -47,45 +45,6 @@ log = structlog.get_logger()
 
 MAX_PRESERVED_BYTES: Final = 1_048_576
 """Maximum size of a long form from a signed-out sender that is kept, to be sent again after signing in."""
-
-_ONCE: Final = Rate(1, 86_400)
-_FORM_ID: Final = re.compile(r"f_[0-9A-Za-z]{22}", re.ASCII)
-
-
-class OneTimeForms:
-    """Issues form IDs and accepts each ID once a day and account."""
-
-    def __init__(self, limiter: Limiter) -> None:
-        self._limiter = limiter
-
-    def new(self) -> str:
-        """Return an ID for a new form."""
-        return new_id("f")
-
-    async def spend(self, user_id: str, form_id: str) -> bool:
-        """Mark a submitted form as used, and return whether it was new.
-
-        While limits cannot be counted, every form counts as new, so its action needs another safeguard.
-        """
-        if not _FORM_ID.fullmatch(form_id):
-            return False
-        try:
-            status = await self._limiter.take(_ONCE, _form_key(user_id, form_id), 1)
-        except BackendError as error:
-            log.warning("a form could not be marked as used", error=str(error))
-            return True
-        return status.allowed
-
-    async def release(self, user_id: str, form_id: str) -> None:
-        """Let a form be sent again, since it was refused."""
-        try:
-            await self._limiter.give_back(_ONCE, _form_key(user_id, form_id), 1)
-        except BackendError as error:
-            log.warning("a form could not be released", error=str(error))
-
-
-def _form_key(user_id: str, form_id: str) -> str:
-    return f"form\n{user_id}\n{form_id}"
 
 
 LOST: Final = "You no longer have access to that account. You are back in your own."

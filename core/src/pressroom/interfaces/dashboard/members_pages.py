@@ -29,8 +29,9 @@ from pressroom.errors import BackendError, InvalidInput, NotFound, RateLimited, 
 from pressroom.http.browser_sessions import SWITCH, BrowserSessions, Fields, sign_in_path
 from pressroom.http.page_frame import sentence
 from pressroom.http.responses import Endpoint
-from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest, OneTimeForms, first
+from pressroom.interfaces.dashboard.frame import DashboardFrame, DashboardRequest, first
 from pressroom.interfaces.dashboard.navigation import DASHBOARD, MEMBERS
+from pressroom.interfaces.dashboard.one_time_forms import OneTimeForms
 from pressroom.interfaces.dashboard.roles import name_of
 from pressroom.interfaces.dashboard.sign_in_pages import PASSWORD_HELP, SignInPages
 from pressroom.interfaces.dashboard.views import ago, day

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, Self
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from pressroom.sdk import (
     CallError,
@@ -26,12 +26,11 @@ from pressroom_content.articles.fields import check_website
 from pressroom_content.ideas import Idea, Ideas
 from pressroom_content.pages.article import refusal
 from pressroom_content.pages.connect import form_of, fragment, root_of, see_other
-from pressroom_content.pages.shown import state
+from pressroom_content.pages.shown import page_zone, state, zone_note
 from pressroom_content.publishing.operations import bring
 from pressroom_content.publishing.overview import MAX_ENTRIES, ScheduleEntry, entries
 from pressroom_content.publishing.publications import Publications
 from pressroom_content.publishing.publish_requests import PublishRequest, moment
-from pressroom_content.records import Website
 from pressroom_content.websites.settings import zone_of
 from pressroom_content.websites.store import Websites, read_names
 
@@ -195,7 +194,7 @@ class CalendarPages:
         if typed.get("do") == "move":
             websites, _ = await Websites(self._plugin).page(request.subject, limit=_WEBSITES)
             website = next((website for website in websites if website.id == request.query.get("website")), None)
-            zone, _ = _zone(request.query.get("tz", ""), website, websites)
+            zone, _ = page_zone(request.query.get("tz", ""), website, websites)
             at = moment(_time_of(typed), zone, now=datetime.now(UTC), name="at")
             publish_request = PublishRequest("schedule", at)
         result = await bring(
@@ -240,7 +239,7 @@ class CalendarPages:
     ) -> HttpResponse:
         websites, _ = await Websites(self._plugin).page(request.subject, limit=_WEBSITES)
         website = next((website for website in websites if website.id == request.query.get("website")), None)
-        zone, wrong_zone = _zone(request.query.get("tz", ""), website, websites)
+        zone, wrong_zone = page_zone(request.query.get("tz", ""), website, websites)
         guessed = "tz" not in request.query and website is None
         today = datetime.now(zone).date()
         month = Month.read(request.query.get("month", ""), today)
@@ -267,7 +266,7 @@ class CalendarPages:
             zones=sorted({zone.key, "UTC", *(zone_of(website.settings).key for website in websites)} | _COMMON_ZONES),
             wrong_zone=wrong_zone,
             guessed_zone=guessed,
-            zone_note="" if request.query.get("tz") else _zone_note(zone, website, websites),
+            zone_note="" if request.query.get("tz") else zone_note(zone, website, websites),
             websites=[(website.id, website.name) for website in websites],
             chosen=filters,
             typed=typed or {},
@@ -293,28 +292,6 @@ _COMMON_ZONES: Final = frozenset(
     }
 )  # fmt: skip
 """Time zones to suggest; every other one can be typed."""
-
-
-def _zone(requested: str, website: Website | None, websites: Sequence[Website]) -> tuple[ZoneInfo, str]:
-    """Return the page's time zone, and the requested name if it is not a time zone.
-
-    By default, use the website's time zone, or the one that all websites with a time zone share, or else UTC.
-    """
-    requested = requested.strip()[:64]
-    if requested in available_timezones():
-        return ZoneInfo(requested), ""
-    sites = [website] if website else websites
-    set_zones = {zone_of(site.settings).key for site in sites if "timezone" in site.settings}
-    return ZoneInfo(set_zones.pop() if len(set_zones) == 1 else "UTC"), requested
-
-
-def _zone_note(zone: ZoneInfo, website: Website | None, websites: Sequence[Website]) -> str:
-    """Return a note about the default time zone of a page, and where it comes from."""
-    if website is not None:
-        return f"Times are in {zone.key}, the time zone of {website.name}."
-    if zone.key == "UTC":
-        return "Times are in UTC. Enter your time zone to see them in yours, such as Europe/Berlin."
-    return f"Times are in {zone.key}, the time zone of your website{'' if len(websites) == 1 else 's'}."
 
 
 def _changes(typed: Mapping[str, str]) -> dict[str, Any]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Final
+from zoneinfo import ZoneInfo, available_timezones
+
+from pressroom_content.records import Website
+from pressroom_content.websites.settings import zone_of
 
 GOOD_SCORE: Final = 80
 FAIR_SCORE: Final = 60
@@ -77,3 +81,25 @@ def sentence(text: str) -> str:
     """Return a message with a full stop, and a capital letter unless it begins with a URL, host name or file name."""
     text = text.strip().rstrip(".")
     return f"{text if _LITERAL.match(text) else text[:1].upper() + text[1:]}." if text else ""
+
+
+def page_zone(requested: str, website: Website | None, websites: Sequence[Website]) -> tuple[ZoneInfo, str]:
+    """Return the page's time zone, and the requested name if it is not a time zone.
+
+    By default, use the website's time zone, or the one that all websites with a time zone share, or else UTC.
+    """
+    requested = requested.strip()[:64]
+    if requested in available_timezones():
+        return ZoneInfo(requested), ""
+    sites = [website] if website else websites
+    set_zones = {zone_of(site.settings).key for site in sites if "timezone" in site.settings}
+    return ZoneInfo(set_zones.pop() if len(set_zones) == 1 else "UTC"), requested
+
+
+def zone_note(zone: ZoneInfo, website: Website | None, websites: Sequence[Website]) -> str:
+    """Return a note about the default time zone of a page, and where it comes from."""
+    if website is not None:
+        return f"Times are in {zone.key}, the time zone of {website.name}."
+    if zone.key == "UTC":
+        return "Times are in UTC. Enter your time zone to see them in yours, such as Europe/Berlin."
+    return f"Times are in {zone.key}, the time zone of your website{'' if len(websites) == 1 else 's'}."

@@ -380,15 +380,8 @@ async def _record_baseline(work: PublicationWork, remote: RemotePost) -> dict[st
         "revision": shortened(remote.revision),
         "sent_hash": digest,
         "url": url,
-        "path": path_of(work, url) if remote.state == "live" else "",
+        "path": work.page_path(url) if remote.state == "live" else "",
     }
-
-
-def path_of(work: PublicationWork, url: str) -> str:
-    """Return the server path of a built-in site's page; empty for a page elsewhere, whatever URL its site reports."""
-    if work.website.platform != BUILTIN or not url.startswith(f"{work.website.url}/"):
-        return ""
-    return f"{work.website.server_url}{url.removeprefix(work.website.url)}".removeprefix(work.plugin.base_url)[:500]
 
 
 ACTIONS: Final[Mapping[str, Callable[[PublicationWork], Awaitable[Postponement | None]]]] = {

@@ -12,6 +12,7 @@ from pressroom.sdk import PluginContext
 
 from pressroom_content.config import ContentConfig
 from pressroom_content.contract import (
+    BUILTIN,
     BlockSite,
     BodyCodec,
     Capabilities,
@@ -283,6 +284,12 @@ class PublicationWork:
         """Return the seconds to wait before looking for what was just sent."""
         settle = float(self.plugin.config.settle_seconds)
         return min(_MAX_POLL_SECONDS, max(_MIN_POLL_SECONDS, settle / 4))
+
+    def page_path(self, url: str) -> str:
+        """Return the server path of a built-in site's page; empty for other sites, whatever URL they report."""
+        if self.website.platform != BUILTIN or not url.startswith(f"{self.website.url}/"):
+            return ""
+        return f"{self.website.server_url}{url.removeprefix(self.website.url)}".removeprefix(self.plugin.base_url)[:500]
 
     def _until_settled(self, settled: datetime) -> Postponement:
         return Postponement(

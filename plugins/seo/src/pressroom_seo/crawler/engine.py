@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from pressroom.sdk import Fetcher
 
@@ -19,7 +17,7 @@ from pressroom_seo.crawler.records import LinkRecord, PageRecord
 from pressroom_seo.crawler.robots import Robots
 from pressroom_seo.crawler.site_reader import SiteReader
 from pressroom_seo.crawler.survey import SiteFacts, begin_survey, survey, survey_from_json, survey_to_json
-from pressroom_seo.urls import SiteScope, host_of, normalise, origin_of
+from pressroom_seo.urls import SiteScope, host_of, is_file, normalise, origin_of
 
 PageSink = Callable[[PageRecord], Awaitable[None]]
 LinkSink = Callable[[LinkRecord], Awaitable[None]]
@@ -28,11 +26,6 @@ Checkpoint = Callable[[dict[str, Any]], Awaitable[None]]
 
 _VERSION: Final = 1
 _CHECKPOINT_EVERY, _LINKS_AT_ONCE = 50, 8
-_FILES = re.compile(
-    r"\.(?:7z|avi|avif|bin|bmp|css|csv|dmg|docx?|epub|exe|gif|gz|ico|iso|jpe?g|js|json|mov|mp[34]|mpe?g|og[gv]|otf|pdf|"
-    r"png|pptx?|rar|svg|tar|tiff?|ttf|wav|webm|webp|woff2?|xlsx?|xml|zip)",
-    re.IGNORECASE,
-)
 _PAGES_BEGIN, _PAGES_END = 0.02, 0.85
 _SURVEY_LASTS: Final = 86_400.0
 _TOO_SLOW: Final = "the host asks for too long a pause between requests"
@@ -366,8 +359,7 @@ class Crawl:
                 self._target(image.url, image=True)
 
     def _add(self, url: str, depth: int | None, found_on: str = "") -> None:
-        ending = urlsplit(url).path.rpartition("/")[2].rpartition(".")
-        if not self._site.contains(url) or (ending[1] and _FILES.fullmatch(f".{ending[2]}")):
+        if not self._site.contains(url) or is_file(url):
             self._target(url)
         else:
             self._frontier.add(url, depth, found_on)

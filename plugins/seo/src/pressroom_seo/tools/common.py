@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pressroom.sdk import Call, InvalidInput, PluginContext
 from pydantic import BaseModel, Field
@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from pressroom_content.contract import Website
 
     from pressroom_seo.crawler.links import LinkReport
+    from pressroom_seo.reports.queries import CrawlFinding
 
 ContentId = Annotated[str, Field(min_length=1, max_length=64, description="From list_content.")]
 WebsiteId = Annotated[str, Field(min_length=1, max_length=64, description="From list_websites.")]
 Url = Annotated[str, Field(min_length=1, max_length=2048)]
 Phrase = Annotated[str, Field(max_length=200)]
+
+Severity = Literal["critical", "warning", "notice"]
+IssueStatus = Literal["open", "fixed", "ignored"]
 
 
 class LinkOut(BaseModel):
@@ -81,3 +85,36 @@ async def article_lines(
         note = await content_services(plugin).websites.import_note(website.user_id, website.id)
         lines += [note] if note else []
     return lines
+
+
+class IssueRow(BaseModel):
+    """What a check found: on the whole site, or at one URL where check_id was given."""
+
+    issue_id: str = Field(description="For set_seo_issue_status.")
+    check_id: str
+    severity: Severity
+    count: int = Field(description="Number of URLs.")
+    sample_urls: list[str]
+    message: str = Field(description="What is wrong.")
+    fix: str
+    status: IssueStatus = "open"
+    note: str = ""
+    evidence: list[dict[str, Any]] = Field(default=[], description="What was seen at the URL.")
+
+
+def issue_row(finding: CrawlFinding) -> IssueRow:
+    """Convert a finding for the tool result."""
+    severity: Any = finding.severity
+    status: Any = finding.status
+    return IssueRow(
+        issue_id=finding.issue_id,
+        check_id=finding.check_id,
+        severity=severity,
+        count=finding.count,
+        sample_urls=list(finding.sample_urls),
+        message=finding.message,
+        fix=finding.fix,
+        status=status,
+        note=finding.note,
+        evidence=[dict(entry) for entry in finding.evidence],
+    )

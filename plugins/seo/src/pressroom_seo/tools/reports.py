@@ -11,13 +11,23 @@ from pressroom.sdk import Annotations, Call, Integer, InvalidInput, Params, Plug
 from pydantic import BaseModel, Field
 
 from pressroom_seo.tools.article_report import begin_link_job
-from pressroom_seo.tools.common import LinkOut, WebsiteId, article_lines, articles_at, context, short
+from pressroom_seo.tools.common import (
+    IssueRow,
+    IssueStatus,
+    LinkOut,
+    Severity,
+    WebsiteId,
+    article_lines,
+    articles_at,
+    context,
+    issue_row,
+    short,
+)
 from pressroom_seo.tools.pages import LlmsPart, llms_lines, llms_part
 
 if TYPE_CHECKING:
     from pressroom_content.contract import Website
 
-    from pressroom_seo.reports.queries import CrawlFinding
     from pressroom_seo.tables import CrawlRow
 
 QUOTA: Final = "seo_reports"
@@ -26,9 +36,6 @@ _TOP: Final = 10
 """Maximum number of issues in the summary."""
 
 _HISTORY: Final = 10
-
-Severity = Literal["critical", "warning", "notice"]
-IssueStatus = Literal["open", "fixed", "ignored"]
 
 
 class ReportParams(Params):
@@ -52,21 +59,6 @@ class ReportParams(Params):
     cursor: str | None = Field(
         default=None, min_length=1, max_length=4000, description="next_cursor of the last result."
     )
-
-
-class IssueRow(BaseModel):
-    """What a check found: on the whole site, or at one URL where check_id was given."""
-
-    issue_id: str = Field(description="For set_seo_issue_status.")
-    check_id: str
-    severity: Severity
-    count: int = Field(description="Number of URLs.")
-    sample_urls: list[str]
-    message: str = Field(description="What is wrong.")
-    fix: str
-    status: IssueStatus = "open"
-    note: str = ""
-    evidence: list[dict[str, Any]] = Field(default=[], description="What was seen at the URL.")
 
 
 class PageOut(BaseModel):
@@ -295,24 +287,6 @@ async def _fill(plugin: PluginContext, crawl: CrawlRow, params: ReportParams, re
                 severity=params.severity, limit=max_issues, cursor=cursor
             )
             result.issues = [issue_row(finding) for finding in findings]
-
-
-def issue_row(finding: CrawlFinding) -> IssueRow:
-    """Convert a finding for the tool result."""
-    severity: Any = finding.severity
-    status: Any = finding.status
-    return IssueRow(
-        issue_id=finding.issue_id,
-        check_id=finding.check_id,
-        severity=severity,
-        count=finding.count,
-        sample_urls=list(finding.sample_urls),
-        message=finding.message,
-        fix=finding.fix,
-        status=status,
-        note=finding.note,
-        evidence=[dict(entry) for entry in finding.evidence],
-    )
 
 
 def _lines(result: ReportResult, section: str, progress: str) -> Iterator[str]:
