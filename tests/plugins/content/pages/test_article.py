@@ -224,11 +224,13 @@ def test_versions_are_listed_with_their_authors_and_compared(reader: BrowserWith
 
 def test_a_version_is_restored_after_a_preview(reader: BrowserWithoutScreen, work: Work) -> None:
     id_ = made(work, body="Hot soup.")
-    fields = {"body": "Cold soup.", "meta_title": "Soup"}
+    fields = {"body": "Cold soup.", "meta_title": "Soup", "slug": "cold-soup"}
     work.client.data("update_content", content_id=id_, expected_version=1, fields=fields)
     path = f"{ARTICLES}/{id_}/versions/1"
     page = reader.get(path)
     assert "Restore version 1?" in page.text
+    assert "Slug and website stay the same." in page.text
+    assert texts(page, ".changes dt") == ["Title in search results"]
     assert texts(page, ".diff ins") == ["Hot"]
     assert reader.post(path, {"newest": "2", "csrf": "no"}).status == 403
     work.client.data("update_content", content_id=id_, expected_version=2, fields={"excerpt": "New."})
@@ -241,6 +243,7 @@ def test_a_version_is_restored_after_a_preview(reader: BrowserWithoutScreen, wor
         assert "is back" not in reader.get(f"{ARTICLES}/{id_}/versions?restored={other}").text
     content = work.client.data("get_content", content_id=id_)
     assert (content["content"]["version"], content["content"]["meta_title"]) == (4, "")
+    assert content["content"]["slug"] == "cold-soup"
     assert content["body"] == "Hot soup."
     newest = work.client.data("get_content", content_id=id_, versions=True)["versions"][0]
     assert newest["client"] == "the dashboard"

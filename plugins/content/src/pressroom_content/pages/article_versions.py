@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from itertools import filterfalse, islice
@@ -223,7 +223,11 @@ class VersionPages:
         a = _number(request.query.get("a"), numbers, max([number for number in numbers if number < b], default=b))
         a, b = min(a, b), max(a, b)
         now = datetime.now(UTC)
-        comparison = await self._compared(article, a, b) if a != b else None
+        get = Articles(self._plugin).get
+        comparison = None
+        if a != b:
+            before, after = await get(request.subject, article.id, a), await get(request.subject, article.id, b)
+            comparison = await self._compared(before, after)
         return fragment(
             "article_versions.html",
             self._plugin,
@@ -270,7 +274,8 @@ class VersionPages:
             **await head(self._plugin, request, article, "versions"),
             older=older,
             at=next(moment(version.created_at, datetime.now(UTC)) for version in versions if version.version == number),
-            comparison=await self._compared(article, article.version, older.version),
+            # Restoring a version changes neither the slug nor the website.
+            comparison=await self._compared(article, replace(older, slug=article.slug, website_id=article.website_id)),
             field_names=FIELD_NAMES,
             problem=problem,
         )
@@ -282,12 +287,9 @@ class VersionPages:
         origin = origin_of(request)
         return await trash.restore(self._plugin, article.user_id, article.id, older.version, origin=origin)
 
-    async def _compared(self, article: Article, a: int, b: int) -> VersionDiff:
-        articles = Articles(self._plugin)
-        before = await articles.get(article.user_id, article.id, a)
-        after = await articles.get(article.user_id, article.id, b)
+    async def _compared(self, before: Article, after: Article) -> VersionDiff:
         run = self._plugin.services.workers.run
-        return await run(compare, before, after, owner=article.user_id, what="the comparison")
+        return await run(compare, before, after, owner=before.user_id, what="the comparison")
 
 
 def _number(text: str | None, numbers: Sequence[int], otherwise: int) -> int:
