@@ -136,6 +136,7 @@ def test_refusals_show_the_messages_of_the_tools(
     yesterday = f"{datetime.now(UTC) - timedelta(days=1):%Y-%m-%dT%H:%M}"
     for at, message in (
         (yesterday, "Nothing was changed: the time is in the past"),
+        (yesterday, "Give a later time, or publish it now."),
         ("", "choose a day and a time"),
         ("soon", "must be a time such as"),
     ):

@@ -146,7 +146,7 @@ def moment(text: str, zone: ZoneInfo, *, now: datetime, name: str = "publish_at"
         raise InvalidInput(
             name,
             f"is in the past: {requested}, while it is {current} in the website's time zone, {zone.key}. Give "
-            "a later time, or use the mode publish",
+            "a later time, or publish it now",
         )
     if at - now > LATEST:
         raise InvalidInput(name, "may be five years ahead at most")
