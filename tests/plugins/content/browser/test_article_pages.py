@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any, Literal
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Page, expect
+from playwright.async_api import Browser, Page, expect
 from pressroom.testing import RunningHost
 from support.axe import violations
 from support.people import add_person
 from support.standin_platform import StandInPlatform
 from support.written_articles import Work
 
+from .conftest import signed_in
+
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 WIDTHS = (320, 390, 768, 1280)
-
-
-async def signed_in(browser: Browser, host: RunningHost, user_id: str, **options: Any) -> BrowserContext:
-    token = await asyncio.to_thread(lambda: host.run(host.host.accounts.sessions.start(user_id)))
-    context = await browser.new_context(**options)
-    await context.add_cookies([{"name": "pressroom_session", "value": token, "url": host.url}])
-    return context
 
 
 @pytest_asyncio.fixture(loop_scope="module")
