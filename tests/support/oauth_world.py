@@ -72,7 +72,7 @@ class World:
             redirect_uri_sent=True,
             state="",
             scope="mcp",
-            resource=self.server.addresses.resource,
+            resource=self.server.urls.resource,
             code_challenge=challenge_of(verifier),
         )
         code = await self.server.grants.approve(user_id, request, choice)

@@ -76,7 +76,7 @@ async def test_a_token_has_the_right_type_issuer_and_audience(world: World, toke
     assert claims.keys() == {
         "iss", "aud", "sub", "client_id", "scope", "jti", "iat", "exp", "connection", "family",
     }  # fmt: skip
-    assert claims["iss"] == world.server.addresses.issuer
+    assert claims["iss"] == world.server.urls.issuer
     assert claims["aud"] == f"{claims['iss']}/api/mcp"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pressroom.errors import InvalidClient
 from pressroom.fetch import GuardedFetcher
-from pressroom.oauth.clients import ClientDocuments, is_document_address
+from pressroom.oauth.clients import ClientDocuments, is_document_url
 from support.oauth import LOOPBACK
 from support.oauth_world import World
 from support.origins import Authority, Origin, StubNames, Visit, origin
@@ -152,4 +152,4 @@ async def test_documents_on_internal_addresses_are_not_fetched(world: World) -> 
     ],
 )
 def test_which_client_ids_are_document_urls(client_id: str, expected: bool) -> None:
-    assert is_document_address(client_id) is expected
+    assert is_document_url(client_id) is expected

@@ -103,7 +103,7 @@ async def test_a_refresh_token_is_rotated(world: World) -> None:
     client = await world.client()
     first = await world.connect(await world.user(), client)
     second = await world.server.refresh(client, first.refresh_token, "", [])
-    third = await world.server.refresh(client, second.refresh_token, "mcp", [world.server.addresses.resource])
+    third = await world.server.refresh(client, second.refresh_token, "mcp", [world.server.urls.resource])
     assert len({first.refresh_token, second.refresh_token, third.refresh_token}) == 3
     assert all([await world.is_valid(tokens.access_token) for tokens in (first, second, third)])
 

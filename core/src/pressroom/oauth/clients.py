@@ -241,7 +241,7 @@ _SECONDS: Final = 5.0
 _DEPTH: Final = 16
 
 
-def is_document_address(client_id: str) -> bool:
+def is_document_url(client_id: str) -> bool:
     """Return whether a client ID is the URL of a document: https with a path, in canonical form only."""
     if not client_id.startswith("https://") or len(client_id) > MAX_ID_LENGTH:
         return False

@@ -62,13 +62,13 @@ def check_redirect_uri(uri: object) -> str:
         raise InvalidRedirectUri(f"{subject} must be an absolute URL, such as https://client.example/callback")
     name = scheme[1].lower()
     if name in ("http", "https"):
-        _check_web_address(uri, name, subject)
+        _check_web_uri(uri, name, subject)
     else:
-        _check_app_address(uri, name, subject)
+        _check_app_uri(uri, name, subject)
     return uri
 
 
-def _check_app_address(uri: str, scheme: str, subject: str) -> None:
+def _check_app_uri(uri: str, scheme: str, subject: str) -> None:
     after_scheme = uri[len(scheme) + 1 :]
     # System handlers, such as `ms-msdt:/…`, which ran programs, have one-word schemes. An app's own scheme is its
     # domain reversed, as RFC 8252 requires, or is followed by the host of a URL.
@@ -85,7 +85,7 @@ def _check_app_address(uri: str, scheme: str, subject: str) -> None:
         raise InvalidRedirectUri(f"{subject} cannot be read as a URL") from None
 
 
-def _check_web_address(uri: str, scheme: str, subject: str) -> None:
+def _check_web_uri(uri: str, scheme: str, subject: str) -> None:
     try:
         parts = urlsplit(uri)
         port = parts.port
@@ -174,8 +174,8 @@ def check_metadata(document: Mapping[str, Any]) -> ClientMetadata:
         auth_method=_auth_method(members.get("token_endpoint_auth_method", _DEFAULT_AUTH_METHOD)),
         grant_types=_grant_types(members),
         name=_name(members.get("client_name", "")),
-        client_uri=_web_address(members, "client_uri"),
-        logo_uri=_web_address(members, "logo_uri"),
+        client_uri=_web_url(members, "client_uri"),
+        logo_uri=_web_url(members, "logo_uri"),
     )
 
 
@@ -226,7 +226,7 @@ def _name(value: object) -> str:
     return visible(value)[:MAX_NAME_LENGTH]
 
 
-def _web_address(members: Mapping[str, Any], name: str) -> str:
+def _web_url(members: Mapping[str, Any], name: str) -> str:
     """Return a URL that can be shown as a link: an https URL, or an empty string for any other."""
     value = members.get(name, "")
     if not isinstance(value, str) or len(value) > _MAX_URI_LENGTH:

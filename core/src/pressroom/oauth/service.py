@@ -29,7 +29,7 @@ class AuthorizationServer:
     would count as reuse and revoke the grant.
 
     `clients` registers and finds clients, `documents` fetches client metadata documents (`None` if the operator
-    disabled them), `grants` stores approvals, `keys` holds the signing keys, and `addresses` the URLs that clients
+    disabled them), `grants` stores approvals, `keys` holds the signing keys, and `urls` the URLs that clients
     compare.
 
     Args:
@@ -52,13 +52,13 @@ class AuthorizationServer:
         fetcher: GuardedFetcher | None = None,
     ) -> None:
         oauth, prefix = settings.oauth, settings.auth.prefix
-        self.addresses = EndpointUrls(settings.public_url)
+        self.urls = EndpointUrls(settings.public_url)
         self.clients = Clients(database, oauth.unused_client_lifetime, clock=clock)
         self.grants = Grants(database, accounts, prefix, oauth.refresh_grace, clock=clock)
         self.keys = SigningKeys(database, secret, oauth.key_lifetime, LIFETIME, clock=clock)
         self._fetcher = (fetcher or GuardedFetcher()) if oauth.client_metadata_documents else None
         self.documents = ClientDocuments(self.clients, self._fetcher, clock=clock) if self._fetcher else None
-        self._tokens = AccessTokens(prefix, self.addresses, self.keys, clock=clock)
+        self._tokens = AccessTokens(prefix, self.urls, self.keys, clock=clock)
         self._accounts = accounts
         self._clock = clock
         self._enabled = oauth.enabled
@@ -87,7 +87,7 @@ class AuthorizationServer:
             InvalidGrant: The code is not valid, or does not belong to this request.
             InvalidTarget: The request is for another resource.
         """
-        self.addresses.audience(resources)
+        self.urls.audience(resources)
         await self.keys.current()
         return await self._tokens_for(await self.grants.exchange(client, request))
 
@@ -102,7 +102,7 @@ class AuthorizationServer:
         """
         if REFRESH_TOKEN not in client.metadata.grant_types:
             raise UnauthorizedClient(f"this client registered without the grant type {REFRESH_TOKEN}")
-        self.addresses.audience(resources)
+        self.urls.audience(resources)
         requested_scope(scope)
         await self.keys.current()
         return await self._tokens_for(await self.grants.refresh(client, token, scope))

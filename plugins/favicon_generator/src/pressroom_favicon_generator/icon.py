@@ -169,11 +169,11 @@ def _fitted(params: FaviconParams, size: int, circle: float | None, library: Fon
 
 def _place_emoji(canvas: Image.Image, emoji: str, part: float) -> tuple[float, float, float, float]:
     size = canvas.width
-    probe = _drawn(emoji, _PROBE)
+    probe = _drawn_emoji(emoji, _PROBE)
     box = probe.getchannel("A").getbbox() or (0, 0, _PROBE, _PROBE)
     # Flags are wide and hearts low: scale by the larger side, and centre the ink.
     edge = max(1, round(size * part * _PROBE / max(box[2] - box[0], box[3] - box[1])))
-    image = _drawn(emoji, edge)
+    image = _drawn_emoji(emoji, edge)
     ink = image.getchannel("A").getbbox() or (0, 0, edge, edge)
     image = image.crop(ink)
     left, top = round((size - image.width) / 2), round((size - image.height) / 2)
@@ -181,7 +181,7 @@ def _place_emoji(canvas: Image.Image, emoji: str, part: float) -> tuple[float, f
     return left, top, left + image.width, top + image.height
 
 
-def _drawn(emoji: str, edge: int) -> Image.Image:
+def _drawn_emoji(emoji: str, edge: int) -> Image.Image:
     image = emoji_image(emoji, edge)
     if image is None:
         raise InvalidInput("content", "there is no image of this emoji; use another")

@@ -60,7 +60,7 @@ def _template(value: str) -> str:
     return value
 
 
-def _image_address(value: str) -> str:
+def _image_url(value: str) -> str:
     if value[:8].lower() == "https://":
         if len(value) > MAX_URL_LENGTH:
             raise ValueError(f"must be at most {MAX_URL_LENGTH} characters")
@@ -77,7 +77,7 @@ def visible_text(value: str) -> str:
 
 
 ImageAddress = Annotated[
-    str, Field(max_length=MAX_DATA_URL_LENGTH, json_schema_extra={"format": "uri"}), AfterValidator(_image_address)
+    str, Field(max_length=MAX_DATA_URL_LENGTH, json_schema_extra={"format": "uri"}), AfterValidator(_image_url)
 ]
 
 

@@ -86,7 +86,7 @@ class ImageFetcher:
             outcome = task.result() if task.done() and not task.cancelled() else "it did not arrive in time"
             contents[url] = outcome if isinstance(outcome, bytes) else None
             if isinstance(outcome, str):
-                warnings.append(f"The image {_shown(url)} is missing: {outcome}.")
+                warnings.append(f"The image {_printable(url)} is missing: {outcome}.")
         return RemoteImages(contents, tuple(warnings))
 
     async def _one(self, fetcher: Fetcher, url: str) -> bytes | str:
@@ -125,7 +125,7 @@ class ImageFetcher:
         self._bytes -= len(content)
 
 
-def _shown(url: str) -> str:
+def _printable(url: str) -> str:
     flat = "".join(character if character.isprintable() else " " for character in url)
     return flat if len(flat) <= _MAX_SHOWN_LENGTH else f"{flat[: _MAX_SHOWN_LENGTH - 1]}…"
 
@@ -207,9 +207,9 @@ class Preparation:
         """Return the worker's input. Raises `InvalidInput` for unknown templates, refused HTML, or too many images."""
         template = None
         if params.html is not None:
-            field, urls = "html", await self._addresses_in(params.html)
+            field, urls = "html", await self._urls_in(params.html)
         else:
-            field, urls = "props", _addresses_of(params.props or TemplateProps())
+            field, urls = "props", _urls_of(params.props or TemplateProps())
             if params.template not in BUILT_IN:
                 template = self._added(str(params.template))
                 params.size(template.size)
@@ -217,7 +217,7 @@ class Preparation:
             return WorkerInput(template=template)
         return WorkerInput(await self._images.fetch(self._plugin.services.fetcher, urls, field), template)
 
-    async def _addresses_in(self, html: str) -> tuple[str, ...]:
+    async def _urls_in(self, html: str) -> tuple[str, ...]:
         # `<img` and its alias `<image` have no other spelling; most HTML contains neither.
         if "<im" not in html.lower():
             return ()
@@ -237,6 +237,6 @@ def _read_addresses(html: str) -> tuple[str, ...]:
     return tuple(image_addresses(html))
 
 
-def _addresses_of(props: TemplateProps) -> tuple[str, ...]:
+def _urls_of(props: TemplateProps) -> tuple[str, ...]:
     urls = (getattr(props, name) for name in IMAGE_PROPS)
     return tuple(url for url in urls if url and url[:8].lower() == "https://")

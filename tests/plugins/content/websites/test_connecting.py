@@ -14,7 +14,7 @@ from pressroom.testing import RunningHost
 from pressroom.testing.running import settings_for_test
 from pressroom_content.tables import ConnectRow, WebsiteRow
 from pressroom_content.vault import Vault
-from pressroom_content.websites.connecting import site_address
+from pressroom_content.websites.connecting import website_url
 from pressroom_content.websites.store import Websites
 from sqlalchemy import select, update
 from support.publishing_world import connect, world
@@ -263,4 +263,4 @@ async def test_concurrent_jobs_count_a_credential_once(tmp_path: Path) -> None:
     ],
 )
 def test_typed_urls_are_normalised(typed: str, address: str) -> None:
-    assert site_address(typed).lower() == address.lower()
+    assert website_url(typed).lower() == address.lower()

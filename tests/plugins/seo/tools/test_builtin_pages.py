@@ -39,7 +39,7 @@ def test_a_post_and_the_home_page_of_the_built_in_site_are_checked_by_their_type
 
     site = urls[0].rpartition("/")[0]
     [form] = [check for check in ada.data("check_page_seo", url=urls[0])["checks"] if check["id"] == "form_insecure"]
-    assert form["evidence"] == [f"addresses: {site}/search"]
+    assert form["evidence"] == [f"urls: {site}/search"]
 
     home = ada.data("check_page_seo", url=site)
     wrong = {check["id"] for check in home["checks"]}

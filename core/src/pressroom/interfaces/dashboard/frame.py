@@ -166,7 +166,7 @@ class DashboardFrame:
                 await receive_body(request, min(MAX_PRESERVED_BYTES, max_form_bytes))
                 return self._preserved_form(request, parse_form(request, MAX_PRESERVED_BYTES))
             if session is None:
-                return self.redirect(sign_in_path(_address_of(request)))
+                return self.redirect(sign_in_path(_path_of(request)))
             check_role(session, sees if request.method in WITHOUT_FORM else posts)
             visit = DashboardRequest(request, session, await self._memberships(session))
             if not posted:
@@ -359,7 +359,7 @@ class DashboardFrame:
         )
 
 
-def _address_of(request: Request) -> str:
+def _path_of(request: Request) -> str:
     """Return the path to come back to after sign-in. A redirect cannot repeat a POST, so its query is dropped."""
     query = f"?{request.query_string}" if request.query_string and request.method in ("GET", "HEAD") else ""
     return request.path + query

@@ -31,7 +31,7 @@ from pressroom.http.page_frame import Head, PageFrame, clip, private_page, see_o
 from pressroom.http.responses import Endpoint, Handler
 from pressroom.interfaces.oauth.registration import RegistrationLimit
 from pressroom.interfaces.oauth.responses import description
-from pressroom.oauth.clients import is_document_address
+from pressroom.oauth.clients import is_document_url
 from pressroom.oauth.metadata import destination, is_loopback, with_parameters
 from pressroom.oauth.records import AUTHORIZE_PATH, AuthorizationRequest, Client
 from pressroom.oauth.requests import Parameters, RedirectedError, read_authorization_request
@@ -129,11 +129,11 @@ class AuthorizationEndpoint:
     async def _read(self, request: Request) -> AuthorizationRequest:
         parameters = Parameters.parse(_query(request))
         client = await self._client(request, parameters.required("client_id"))
-        return read_authorization_request(parameters, client, self._server.addresses)
+        return read_authorization_request(parameters, client, self._server.urls)
 
     async def _client(self, request: Request, client_id: str) -> Client:
         documents = self._server.documents
-        if documents is None or not is_document_address(client_id):
+        if documents is None or not is_document_url(client_id):
             client = await self._server.clients.find(client_id)
             if client is None or client.from_document:
                 raise InvalidClient("this client is not registered on this server")
@@ -193,7 +193,7 @@ class AuthorizationEndpoint:
         response_parameters = {
             **parameters,
             **({"state": state} if state else {}),
-            "iss": self._server.addresses.issuer,
+            "iss": self._server.urls.issuer,
         }
         return with_parameters(redirect_uri, response_parameters)
 

@@ -43,12 +43,10 @@ class Discovery:
         server, oauth = host.authorization_server, host.settings.oauth
         self._keys = server.keys
         self._admit = host.pipeline.admit
-        self._root = server.addresses.root
-        self._resource = orjson.dumps(resource_metadata(server.addresses, host.settings.branding.name))
+        self._root = server.urls.root
+        self._resource = orjson.dumps(resource_metadata(server.urls, host.settings.branding.name))
         self._server = orjson.dumps(
-            server_metadata(
-                server.addresses, registration=oauth.registration, documents=oauth.client_metadata_documents
-            )
+            server_metadata(server.urls, registration=oauth.registration, documents=oauth.client_metadata_documents)
         )
 
     def endpoints(self) -> Iterator[Endpoint]:

@@ -78,7 +78,7 @@ async def body_of(plugin: PluginContext, row: BuiltinPostRow, owner: str) -> str
     return await _converted(plugin, _highlighted, row, row.revision, owner, highlighted, row.html)
 
 
-async def shown_body(
+async def display_body(
     plugin: PluginContext,
     row: BuiltinPostRow,
     website: Website,

@@ -88,7 +88,7 @@ def _composed(texts: Mapping[str, str]) -> Card:
     if not undrawable:
         return Card(texts)
     characters = "".join(dict.fromkeys("".join(undrawable.values())))
-    reason = f"no font of this server has {_shown(characters)}; its operator can add one"
+    reason = f"no font of this server has {_shortened(characters)}; its operator can add one"
     drawable = {name: text for name, text in texts.items() if name not in undrawable}
     if "title" not in undrawable:
         left_out = " and ".join(_NAMES[name] for name in undrawable)
@@ -108,7 +108,7 @@ def _not_in_any_font(text: str) -> str:
     return "".join(shape(text, TextStyle(16), default_library()).missing)
 
 
-def _shown(characters: str) -> str:
+def _shortened(characters: str) -> str:
     more = len(characters) - _MAX_SHOWN
     return characters[:_MAX_SHOWN] + (f" and {more} more characters" if more > 0 else "")
 

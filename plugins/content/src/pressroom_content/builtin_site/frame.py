@@ -79,7 +79,7 @@ class BlogImage:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownPost:
+class PostView:
     """A post in a list or at the top of its page. `updated` is empty unless it changed on a later day.
 
     `excerpt_html` is the excerpt for pages.
@@ -170,13 +170,13 @@ class SiteFrame:
         links = [(title, f"{website.url}/{quote(slug)}") for title, slug in pages]
         return [*links, (words["archive"], f"{website.url}/archive")] if has_archive else links
 
-    async def listed(self, website: Website, posts: Sequence[ListedPost], language: str = "") -> Sequence[ShownPost]:
+    async def listed(self, website: Website, posts: Sequence[ListedPost], language: str = "") -> Sequence[PostView]:
         """Return posts with excerpts and covers, for a list in a language; empty means the site's language."""
         names = names_in(*(str(post.row.featured.get("url", "")) for post in posts))
         images = await self.images(website, names)
         return [
             replace(
-                self.shown(website, post.row, beginning=post.beginning, language=language),
+                self.post_view(website, post.row, beginning=post.beginning, language=language),
                 cover=self.cover(website, post.row, images),
             )
             for post in posts
@@ -198,9 +198,9 @@ class SiteFrame:
             return BlogImage(url, alt, caption)
         return BlogImage(url, alt, caption, image.width, image.height, image.srcset(files_path(website)))
 
-    def shown(
+    def post_view(
         self, website: Website, row: BuiltinPostRow, *, beginning: str = "", html: str = "", language: str = ""
-    ) -> ShownPost:
+    ) -> PostView:
         """Return a post for display. `html` is its whole body, from which the reading time is estimated."""
         settings = site_settings.read(website.settings)
         at, zone = date_of(row), ZoneInfo(settings.timezone)
@@ -211,7 +211,7 @@ class SiteFrame:
         if not excerpt and beginning:
             excerpt, excerpt_html = excerpt_of(beginning, _EXCERPT_WIDTH)
         is_later = changed.astimezone(zone).date() > at.astimezone(zone).date()
-        return ShownPost(
+        return PostView(
             title=row.title,
             url=url_of(website, row),
             language=row.fields.get("language") or "",
@@ -285,7 +285,7 @@ class LinkPreviews:
         version = hashlib.sha256(repr(sorted(card.props.items())).encode("utf-8", "replace")).hexdigest()[:8]
         return _preview(card, f"{website.url}/card.png?v={version}")
 
-    async def drawn(self, card: cards.Card) -> HttpResponse:
+    async def card_image(self, card: cards.Card) -> HttpResponse:
         """Return a card as an image. Raises `NotFound`."""
         content, media_type = await cards.draw(self._plugin, card)
         headers = {"Cache-Control": "public, max-age=86400", "X-Content-Type-Options": "nosniff"}

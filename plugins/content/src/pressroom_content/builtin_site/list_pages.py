@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from pressroom.sdk import HttpResponse, NotFound
 from sqlalchemy import func, select
 
-from pressroom_content.builtin_site.frame import PER_PAGE, LinkPreviews, ShownPost, SiteFrame, date_of, url_of, words_of
+from pressroom_content.builtin_site.frame import PER_PAGE, LinkPreviews, PostView, SiteFrame, date_of, url_of, words_of
 from pressroom_content.builtin_site.post_lists import BlogTermKind, PostLists
 from pressroom_content.builtin_site.store import BuiltinSite, is_live
 from pressroom_content.builtin_site.summaries import json_script, list_description, list_title
@@ -179,7 +179,7 @@ class ListPages(SiteFrame):
         )
 
 
-def _contents(posts: Sequence[ShownPost]) -> Sequence[tuple[str, str]]:
+def _contents(posts: Sequence[PostView]) -> Sequence[tuple[str, str]]:
     """Return the titles and excerpts from which the description of a list is made."""
     return [(post.title, post.excerpt) for post in posts]
 

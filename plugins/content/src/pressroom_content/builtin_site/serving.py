@@ -10,13 +10,13 @@ from markupsafe import Markup
 from pressroom.sdk import HttpResponse, NotFound
 
 from pressroom_content.builtin_site.appearance import icon_of, style_of
-from pressroom_content.builtin_site.bodies import shown_body
+from pressroom_content.builtin_site.bodies import display_body
 from pressroom_content.builtin_site.files import names_in
 from pressroom_content.builtin_site.frame import (
     REVALIDATE,
     BlogImage,
     LinkPreviews,
-    ShownPost,
+    PostView,
     files_path,
     url_of,
 )
@@ -53,25 +53,25 @@ class BuiltinPages(ListPages):
         cover = self.cover(website, row, images)
         image = await LinkPreviews(self._plugin).of_post(website, row, cover)
         words = wording(language or site_settings.read(website.settings).language)
-        shown = self.shown(website, row, html=row.html, language=language)
+        view = self.post_view(website, row, html=row.html, language=language)
         description = description_of(fields, row.html)
-        body = await shown_body(self._plugin, row, website, images, files_path(website), words["table"])
+        body = await display_body(self._plugin, row, website, images, files_path(website), words["table"])
         return await self.page(
             website,
             "page.html" if row.kind == "page" else "post.html",
             title=fields.get("meta_title") or page_title(row.title, website.name),
             og_title=fields.get("meta_title") or row.title,
             description=description,
-            canonical=self.current(website, fields.get("canonical_url") or "") or shown.url,
+            canonical=self.current(website, fields.get("canonical_url") or "") or view.url,
             language=language,
-            post=shown,
+            post=view,
             body=Markup(body),  # noqa: S704 - sanitised before it was stored
             author=_term(website, "author", fields.get("author") or ""),
             tags=[_term(website, "tag", name) for name in fields.get("tags", [])],
             categories=[_term(website, "category", name) for name in fields.get("categories", [])],
             featured=cover,
             image=image,
-            linked_data=json_script(_linked_data(website, row, shown, image, description)),
+            linked_data=json_script(_linked_data(website, row, view, image, description)),
             **({} if row.kind == "page" else await self._around(website, row)),
         )
 
@@ -86,8 +86,8 @@ class BuiltinPages(ListPages):
             newest = await lists.page(limit=_RELATED + 3)
             related = [post for post in newest if post.row.id not in {row.id, *neighbour_ids}][:_RELATED]
         return {
-            "previous": None if older is None else self.shown(website, older),
-            "next": None if newer is None else self.shown(website, newer),
+            "previous": None if older is None else self.post_view(website, older),
+            "next": None if newer is None else self.post_view(website, newer),
             "others": await self.listed(website, related, row.fields.get("language", "")),
             "is_related": is_related,
         }
@@ -153,12 +153,12 @@ class BuiltinPages(ListPages):
         if row is None:
             return await self.instead(website, name.removesuffix(".png"), before="cards/", after=".png")
         previews = LinkPreviews(self._plugin)
-        return await previews.drawn(await previews.card(website, row))
+        return await previews.card_image(await previews.card(website, row))
 
     async def site_card(self, site_key: str) -> HttpResponse:
         """Return the link preview image of the list of posts. Raises `NotFound`."""
         previews = LinkPreviews(self._plugin)
-        return await previews.drawn(await previews.card(await self.website(site_key)))
+        return await previews.card_image(await previews.card(await self.website(site_key)))
 
     async def asset(self, site_key: str, name: str, version: str) -> HttpResponse:
         """Return the style sheet of a site (`style.css`) or its default icon (`icon.svg`).
@@ -197,7 +197,7 @@ def _term(website: Website, kind: BlogTermKind, name: str) -> Mapping[str, str] 
 
 
 def _linked_data(
-    website: Website, row: BuiltinPostRow, shown: ShownPost, image: BlogImage | None, description: str
+    website: Website, row: BuiltinPostRow, view: PostView, image: BlogImage | None, description: str
 ) -> Mapping[str, Any]:
     """Return the post as a schema.org `BlogPosting`."""
     fields = row.fields
@@ -212,10 +212,10 @@ def _linked_data(
         "@type": "BlogPosting",
         "headline": row.title[:110],
         **({"description": description} if description else {}),
-        "url": shown.url,
-        "mainEntityOfPage": shown.url,
-        "datePublished": shown.iso,
-        "dateModified": shown.modified,
+        "url": view.url,
+        "mainEntityOfPage": view.url,
+        "datePublished": view.iso,
+        "dateModified": view.modified,
         "author": author,
         "publisher": {"@type": "Organization", "name": website.name, "url": website.url},
     }

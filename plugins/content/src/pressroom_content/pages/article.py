@@ -87,13 +87,13 @@ async def reading(plugin: PluginContext[ContentConfig], article: Article) -> Rea
     except SiteUnavailable as error:
         images, warnings = None, (error.message,)
     files = None if images is None else {name: image.without_content for name, image in images.items()}
-    html = await run(_shown, rendered.html, files, plugin.base_url, owner=article.user_id, what="the article")
+    html = await run(_display_html, rendered.html, files, plugin.base_url, owner=article.user_id, what="the article")
     return ReadingView(
         html, rendered.removed, warnings, _cover((images or {}).get(article.featured_media_id), article, plugin)
     )
 
 
-def _shown(html: str, images: Mapping[str, PostImage] | None, base_url: str) -> str:
+def _display_html(html: str, images: Mapping[str, PostImage] | None, base_url: str) -> str:
     """Return sanitised HTML with the images of the library, and other images replaced with notes."""
     if images is not None:
         html, _ = placed(html, "", images, {})

@@ -200,7 +200,7 @@ class PublicationPages:
             if publication.due_at and publication.status in UNDER_WAY
             else None,
             "attempt": publication.attempt,
-            "steps": _shown_steps(steps),
+            "steps": _step_rows(steps),
             "warnings": publication.warnings,
             "error": publication.error,
             "facts": _facts(publication.verified),
@@ -221,7 +221,7 @@ class PublicationPages:
         return capabilities_of(website, connector) if website and connector else Capabilities()
 
 
-def _shown_steps(steps: Sequence[PublicationStep]) -> list[tuple[str, str, str]]:
+def _step_rows(steps: Sequence[PublicationStep]) -> list[tuple[str, str, str]]:
     """Return the steps in order: CSS class, name and state."""
     states = {step.name: step.state for step in steps}
     return [(states[name], _STEPS[name], _STEP_STATES[states[name]]) for name in STEPS if name in states]

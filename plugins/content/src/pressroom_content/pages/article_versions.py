@@ -125,10 +125,10 @@ def _fields(before: Article, after: Article, words: WordDiff) -> Iterator[FieldC
     old, new = Draft.of(before), Draft.of(after)
     for name in FIELDS:
         if name != "body" and getattr(old, name) != getattr(new, name):
-            yield FieldChange(name, *words.changes(_shown(getattr(old, name)), _shown(getattr(new, name))))
+            yield FieldChange(name, *words.changes(_text_of(getattr(old, name)), _text_of(getattr(new, name))))
 
 
-def _shown(value: object) -> str:
+def _text_of(value: object) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value or "")
 
 

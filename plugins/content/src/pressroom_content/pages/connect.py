@@ -20,7 +20,7 @@ from pressroom.sdk import (
 from pressroom_content.contract import ConnectionCheck, CredentialField
 from pressroom_content.pages.shown import sentence
 from pressroom_content.websites.bounded_site import opening
-from pressroom_content.websites.connecting import Connect, ConnectionLinks, site_address
+from pressroom_content.websites.connecting import Connect, ConnectionLinks, website_url
 from pressroom_content.websites.connectors import connectors
 
 WEBSITES = "/dashboard/websites"
@@ -135,7 +135,7 @@ class ConnectPages:
         connector = connecting.connector(connect)
         if connector.approval is None:
             raise InvalidInput("url", "this platform cannot issue credentials here")
-        url = site_address(typed.get("url", ""))
+        url = website_url(typed.get("url", ""))
         return_to = f"{self._plugin.base_url}/dashboard/connect/{quote(token)}/approved"
         try:
             link = await connector.approval(url, return_to, self._plugin.services.fetcher)
@@ -193,7 +193,7 @@ class ConnectPages:
 
 def _field(field: CredentialField, url: str) -> dict[str, Any]:
     try:
-        link = f"{site_address(url)}/{field.page}" if field.page else ""
+        link = f"{website_url(url)}/{field.page}" if field.page else ""
     except InvalidInput:
         link = ""
     return {

@@ -126,7 +126,7 @@ def details(website: Website) -> WebsiteDetails:
     zone = site_settings.zone_of(website.settings)
     return WebsiteDetails(
         **summary(website).model_dump(),
-        settings=site_settings.shown(website.platform, website.settings)
+        settings=site_settings.effective(website.platform, website.settings)
         | ({"domain": website.domain} if website.platform == BUILTIN else {}),
         checks=[dict(check) for check in website.checks],
         checked_at=local_time(website.checked_at, zone),

@@ -171,7 +171,7 @@ class ConnectionLinks:
         return created, finding
 
     async def _website_url(self, typed: str) -> str:
-        url = site_address(typed)
+        url = website_url(typed)
         is_own = is_on_this_server(url, self._plugin.base_url)
         if is_own or await Domains(self._plugin).site_path_of(url) is not None:
             raise InvalidInput("url", "must not be a URL of this server: those are for built-in sites")
@@ -184,7 +184,7 @@ class ConnectionLinks:
         row.used_at = datetime.now(UTC)
 
 
-def site_address(text: str) -> str:
+def website_url(text: str) -> str:
     """Return the URL of a site without a trailing slash. `https://` may be omitted.
 
     Raises `InvalidInput`.

@@ -171,7 +171,7 @@ def names_of(platform: str) -> Sequence[str]:
     return [name for name in WebsiteSettings.model_fields if platform == BUILTIN or name not in BLOG]
 
 
-def shown(platform: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+def effective(platform: str, stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a website including defaults, as clients see them."""
     return read(stored).model_dump(mode="json", include=set(names_of(platform)))
 

@@ -15,8 +15,8 @@ from pressroom.sdk import InvalidInput
 from tinycss2.ast import FunctionBlock, Node
 
 from pressroom_image_generator.engine.css_images import url_of
-from pressroom_image_generator.engine.notes import Notes, shown
-from pressroom_image_generator.engine.parse import Element, default_declarations, presentational, refuse_address
+from pressroom_image_generator.engine.notes import Notes, quoted
+from pressroom_image_generator.engine.parse import Element, default_declarations, presentational, refuse_url
 from pressroom_image_generator.engine.properties import PROPERTIES, Style
 from pressroom_image_generator.engine.shorthands import SHORTHANDS, physical, wide_keyword
 from pressroom_image_generator.engine.values import Units, absolute, tokens
@@ -135,13 +135,13 @@ class Cascade:
         if declaration.variables:
             nodes = _substituted(declaration.nodes, style.variables, ())
             if nodes is None:
-                self._notes.warn(f"{declaration.name}: a variable in {shown(declaration.text)} has no value")
+                self._notes.warn(f"{declaration.name}: a variable in {quoted(declaration.text)} has no value")
                 return
             longhands = expanded(declaration.name, significant(nodes), "")
         else:
             longhands = _expanded_text(declaration.name, declaration.text)
         if longhands is None:
-            self._notes.warn(f"{declaration.name}: {shown(declaration.text)} is not understood")
+            self._notes.warn(f"{declaration.name}: {quoted(declaration.text)} is not understood")
             return
         for longhand in longhands:
             into.pop(longhand.name, None)
@@ -151,9 +151,9 @@ class Cascade:
         name = physical(longhand.name, style.direction)
         if name not in PROPERTIES:
             if name not in _WITHOUT_EFFECT:
-                self._notes.warn(f"the property {shown(name)[1:-1]} is not supported")
+                self._notes.warn(f"the property {quoted(name)[1:-1]} is not supported")
         elif not self._apply(style, parent, longhand if name == longhand.name else replace(longhand, name=name)):
-            self._notes.warn(f"{declaration.name}: {shown(declaration.text)} is not understood")
+            self._notes.warn(f"{declaration.name}: {quoted(declaration.text)} is not understood")
 
     def _apply(self, style: Style, parent: Style, longhand: Longhand) -> bool:
         definition = PROPERTIES[longhand.name]
@@ -245,11 +245,11 @@ def _parsed(text: str) -> StyleSheet:
     problems: list[str] = []
     for node in tinycss2.parse_blocks_contents(text, skip_comments=True, skip_whitespace=True):
         if node.type != "declaration":
-            problems.append(f"a style could not be read near {shown(text[max(0, node.source_column - 1) :][:40])}")
+            problems.append(f"a style could not be read near {quoted(text[max(0, node.source_column - 1) :][:40])}")
             continue
         nodes = tuple(significant(node.value))
         name = node.name if node.name.startswith("--") else node.lower_name
-        _refuse_addresses(nodes, name)
+        _refuse_urls(nodes, name)
         written = tinycss2.serialize(node.value).strip()
         declarations.append(Declaration(name, nodes, node.important, written, "var(" in written.lower()))
     return StyleSheet(tuple(declarations), tuple(problems))
@@ -263,17 +263,19 @@ def _refuse_deep(text: str) -> None:
             raise InvalidInput("html", f"more than {MAX_BRACKET_DEPTH} brackets are nested in a style attribute")
 
 
-def _refuse_addresses(nodes: Iterable[Node], name: str) -> None:
+def _refuse_urls(nodes: Iterable[Node], name: str) -> None:
     for node in nodes:
         if (url := url_of(node)) is not None:
             if not url.lower().startswith("data:"):
                 raise InvalidInput(
-                    "html", f"{name}: url() names {shown(url)}; only data:image/ URLs are allowed in styles"
+                    "html", f"{name}: url() names {quoted(url)}; only data:image/ URLs are allowed in styles"
                 )
-            refuse_address(url, f"{name}: url()")
+            refuse_url(url, f"{name}: url()")
         elif node.type == "function" and node.lower_name in ("src", "image-set", "image", "element"):
-            raise InvalidInput("html", f"{name}: {shown(node.lower_name)[1:-1]}() is not allowed; use url() with data:")
-        _refuse_addresses(getattr(node, "arguments", None) or getattr(node, "content", None) or (), name)
+            raise InvalidInput(
+                "html", f"{name}: {quoted(node.lower_name)[1:-1]}() is not allowed; use url() with data:"
+            )
+        _refuse_urls(getattr(node, "arguments", None) or getattr(node, "content", None) or (), name)
 
 
 def _substituted(

@@ -29,7 +29,7 @@ class Notes:
         return tuple(self._seen)
 
 
-def shown(text: str) -> str:
+def quoted(text: str) -> str:
     """Quote a text for a message: on one line, printable and truncated."""
     return f'"{_cut(_printable(text), _MAX_SHOWN_LENGTH)}"'
 

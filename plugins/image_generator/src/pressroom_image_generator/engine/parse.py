@@ -10,7 +10,7 @@ from typing import Any, Final
 from pressroom.sdk import InvalidInput
 from selectolax.lexbor import LexborHTMLParser
 
-from pressroom_image_generator.engine.notes import Notes, shown
+from pressroom_image_generator.engine.notes import Notes, quoted
 
 MAX_ELEMENTS: Final = 5000
 MAX_DEPTH: Final = 100
@@ -111,13 +111,13 @@ def image_sources(root: Element) -> Iterator[str]:
         waiting += [child for child in reversed(element.children) if isinstance(child, Element)]
 
 
-def refuse_address(url: str, where: str, html: str = "") -> None:
+def refuse_url(url: str, where: str, html: str = "") -> None:
     """Raise `InvalidInput` for a URL that is neither `https` nor an image in a `data:` URL."""
     if url.lower().startswith("https://") or _IMAGE_DATA.match(url):
         return
     raise InvalidInput(
         "html",
-        f"{where}{_place(html, url)} names {shown(url)}; only https:// and data:image/ URLs "
+        f"{where}{_place(html, url)} names {quoted(url)}; only https:// and data:image/ URLs "
         "(png, jpeg, gif, webp, avif, svg+xml) are allowed",
     )
 
@@ -141,12 +141,12 @@ def _element(node: Any, html: str, notes: Notes) -> Element | None:
     attributes = {str(name).lower(): str(value or "") for name, value in node.attributes.items()}
     for name in attributes:
         if name.startswith("on"):
-            notes.warn(f"the attribute {shown(name)} is ignored: scripts do not run here")
+            notes.warn(f"the attribute {quoted(name)} is ignored: scripts do not run here")
         elif tag != "svg" and (instead := _IGNORED.get(name)):
             notes.warn(f"the attribute {name} is ignored: {instead}")
     if tag == "img" and (source := attributes.get("src", "")):
         attributes["src"] = _CONTROLS.sub("", source) if source.strip().lower().startswith("https:") else source.strip()
-        refuse_address(attributes["src"], "<img src>", html)
+        refuse_url(attributes["src"], "<img src>", html)
     return Element(tag, attributes, markup=str(node.html or "") if tag == "svg" else "")
 
 

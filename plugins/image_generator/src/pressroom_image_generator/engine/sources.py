@@ -14,7 +14,7 @@ from pressroom.graphics.data_url import data_of
 from pressroom.graphics.svg import Svg, UnsafeSvg, safe_svg, with_namespaces
 from pressroom.graphics.vectors import TooCostly, VectorBudget
 
-from pressroom_image_generator.engine.notes import Notes, shown
+from pressroom_image_generator.engine.notes import Notes, quoted
 
 MAX_PIXELS: Final = 25_000_000
 MAX_EDGE: Final = 4096
@@ -76,7 +76,7 @@ class _Vector:
 
 def not_loaded(url: str) -> str:
     """Return the warning about an image whose fetch failed."""
-    return f"the image {shown(url)} could not be loaded"
+    return f"the image {quoted(url)} could not be loaded"
 
 
 class Sources:
@@ -105,7 +105,7 @@ class Sources:
         return self._svg(re.sub("currentcolor", paint, with_namespaces(markup), flags=re.IGNORECASE), "an <svg>")
 
     def _decode(self, url: str) -> Source | None:
-        label = f"the image {shown(url)}"
+        label = f"the image {quoted(url)}"
         if not url.startswith("data:") and not url.lower().startswith("data:"):
             content = self._fetched.get(url)
             if content is None:

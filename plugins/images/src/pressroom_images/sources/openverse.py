@@ -9,7 +9,7 @@ from pressroom.sdk import NotFound, PluginContext
 from pressroom_content.contract import Credit, FoundImage, ImagePage, ImageQuery, ImageSource
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.sources.requesting import ProviderApi, is_address, listed, number, text
+from pressroom_images.sources.requesting import ProviderApi, is_url, listed, number, text
 from pressroom_images.sources.search import creative_commons, credit_line
 
 NAME: Final = "openverse"
@@ -59,7 +59,7 @@ def _image(row: Any) -> FoundImage | None:
         text(row.get("license")), text(row.get("license_version")), text(row.get("license_url"))
     )
     image_id, url = text(row.get("id")), text(row.get("url"), 2048)
-    if license_ is None or not image_id or not is_address(url):
+    if license_ is None or not image_id or not is_url(url):
         return None
     page_url = text(row.get("foreign_landing_url"), 2048)
     creator = text(row.get("creator"), 200)

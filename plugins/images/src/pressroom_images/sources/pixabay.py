@@ -8,7 +8,7 @@ from pressroom.sdk import NotFound, PluginContext
 from pressroom_content.contract import FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.sources.requesting import ProviderApi, is_address, listed, member, number, text
+from pressroom_images.sources.requesting import ProviderApi, is_url, listed, member, number, text
 from pressroom_images.sources.search import credit_line
 
 NAME: Final = "pixabay"
@@ -66,7 +66,7 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
 
 def _image(row: Any) -> FoundImage | None:
     url = member(row, "largeImageURL")
-    if not is_address(url) or not number(row.get("id")):
+    if not is_url(url) or not number(row.get("id")):
         return None
     creator, page_url = member(row, "user")[:200], member(row, "pageURL")
     return FoundImage(

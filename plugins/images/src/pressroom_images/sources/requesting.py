@@ -120,6 +120,6 @@ def member(document: Any, *path: str) -> str:
     return text(document, 2048)
 
 
-def is_address(value: str) -> bool:
+def is_url(value: str) -> bool:
     """Return whether a string is an http or https URL."""
     return value.startswith(("https://", "http://"))

@@ -9,7 +9,7 @@ from pressroom.sdk import NotFound, PluginContext
 from pressroom_content.contract import Credit, FoundImage, ImageLicense, ImagePage, ImageQuery, ImageSource
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.sources.requesting import ProviderApi, is_address, listed, member, number, text
+from pressroom_images.sources.requesting import ProviderApi, is_url, listed, member, number, text
 from pressroom_images.sources.search import credit_line
 
 NAME: Final = "unsplash"
@@ -61,7 +61,7 @@ def source(config: ImagesConfig, key: str) -> ImageSource:
 
 def _image(row: Any, config: ImagesConfig) -> FoundImage | None:
     photo_id, url = member(row, "id"), member(row, "urls", "regular")
-    if not photo_id or not is_address(url):
+    if not photo_id or not is_url(url):
         return None
     utm = urlencode({"utm_source": config.unsplash_app, "utm_medium": "referral"})
     page_url = f"{member(row, 'links', 'html')}?{utm}"

@@ -9,7 +9,7 @@ from pressroom_content.contract import FoundImage, ImagePage, ImageQuery, ImageS
 from selectolax.lexbor import LexborHTMLParser
 
 from pressroom_images.config import ImagesConfig
-from pressroom_images.sources.requesting import ProviderApi, is_address, listed, member, number, text
+from pressroom_images.sources.requesting import ProviderApi, is_url, listed, member, number, text
 from pressroom_images.sources.search import creative_commons, credit_line
 
 NAME: Final = "wikimedia"
@@ -82,7 +82,7 @@ def _image(page: dict[str, Any]) -> FoundImage | None:
         _meta(info, "LicenseShortName") or _meta(info, "License"), url=_meta(info, "LicenseUrl")
     )
     url = text(info.get("url"), 2048)
-    if license_ is None or not is_address(url):
+    if license_ is None or not is_url(url):
         return None
     title = _meta(info, "ObjectName") or text(page.get("title")).removeprefix("File:").rpartition(".")[0]
     creator = _meta(info, "Artist")[:200]

@@ -58,7 +58,7 @@ CHECKS: Final = (
         "security",
         "The page is served over https and loads resources over http; browsers block them.",
         "Load them over https.",
-        lambda record, page: when(_is_https(record) and page.insecure, addresses=page.insecure[:5]),
+        lambda record, page: when(_is_https(record) and page.insecure, urls=page.insecure[:5]),
     ),
     PageCheck(
         "form_insecure",
@@ -66,7 +66,7 @@ CHECKS: Final = (
         "security",
         "A form sends what people type over plain http.",
         "Send it to an https URL.",
-        lambda record, page: when(page.insecure_forms, addresses=page.insecure_forms[:5]),
+        lambda record, page: when(page.insecure_forms, urls=page.insecure_forms[:5]),
     ),
     PageCheck(
         "hsts_missing",

@@ -25,7 +25,7 @@ from pressroom_image_generator.engine.layout.inline_text import (
     visible_end,
 )
 from pressroom_image_generator.engine.layout.sizing import border_edges, margin_edges, padding_edges, placed
-from pressroom_image_generator.engine.notes import shown
+from pressroom_image_generator.engine.notes import quoted
 from pressroom_image_generator.engine.properties import Style
 
 _ELLIPSIS = "…"
@@ -138,7 +138,7 @@ class LineBuilder:
         text = self._paragraph.shaped(run, start, end, level)
         style = run.style
         for character in text.missing:
-            self._layout.notes.warn(f"no font has the character {shown(character)} (U+{ord(character):04X})")
+            self._layout.notes.warn(f"no font has the character {quoted(character)} (U+{ord(character):04X})")
         ascent, descent = font_metrics(text_style(style), self._paragraph.library)
         above, below = _leading(style, ascent, descent)
         return _Piece(run, start, end, level, text.width, above, below, self._shift(style), text)
