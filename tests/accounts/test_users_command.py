@@ -28,7 +28,10 @@ class Command:
         self.config = "[plans.pro]\n"
         if "database" in storage:
             self.config += f'[storage]\ndatabase = "{storage["database"]}"\n'
-        (folder / "pressroom.toml").write_text(self.config)
+        self.write_config()
+
+    def write_config(self) -> None:
+        (self._folder / "pressroom.toml").write_text(self.config)
 
     def __call__(self, *arguments: str, stdin: str | bytes = "") -> Done:
         environment = command_environment(self._folder)
@@ -99,6 +102,16 @@ def test_an_operator_creates_an_account_and_changes_it(users: Command) -> None:
     changed = users("set-password", "ada@example.com", "--password-stdin", stdin=PASSWORD)
     assert changed.returncode == 0
     assert PASSWORD not in added.stdout + added.stderr + changed.stdout + changed.stderr
+
+
+def test_removing_the_only_way_to_sign_in_comes_with_a_warning(embedded: Command) -> None:
+    embedded("add", "ada@example.com", "--password-stdin", stdin=PASSWORD)
+    result = embedded("clear-password", "ada@example.com")
+    assert result.returncode == 0
+    assert "pressroom users set-password ada@example.com" in result.stderr
+    embedded.config += '[accounts.identity_provider]\nissuer = "https://id.example.com"\nclient_id = "pressroom"\n'
+    embedded.write_config()
+    assert "set-password" not in embedded("clear-password", "ada@example.com").stderr
 
 
 def test_an_account_without_a_password_is_pointed_out(embedded: Command) -> None:

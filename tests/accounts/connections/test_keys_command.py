@@ -77,6 +77,13 @@ def test_only_the_key_is_on_standard_output(run: Run, tmp_path: Path) -> None:
     assert authenticate(tmp_path / "data", output.strip()) is not None
 
 
+def test_a_key_of_a_disabled_account_comes_with_a_warning(run: Run) -> None:
+    assert run("users", "disable", EMAIL)[0] == 0
+    code, out, err = run("keys", "create", EMAIL, "--name", "laptop")
+    assert (code, len(out.split())) == (0, 1)
+    assert f"pressroom users enable {EMAIL}" in err
+
+
 def test_json_output_contains_the_key_once(run: Run, tmp_path: Path) -> None:
     created = json.loads(run("keys", "create", EMAIL, "--name", "laptop", "--json")[1])
     assert (created["name"], created["email"], created["hint"]) == ("laptop", EMAIL, created["key"][-4:])

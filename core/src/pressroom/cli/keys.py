@@ -60,6 +60,10 @@ def create(invocation: Invocation, email: str, name: str, access: Access, toolse
         return
     invocation.output.note(f"The key {connection.name!r} of {user.email}. It is not shown again:")
     invocation.output.line(key)
+    if user.disabled:
+        invocation.output.note(
+            f"The account is disabled, so the key works only after: pressroom users enable {user.email}"
+        )
 
 
 @keys.command("list")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pressroom.cli.lazy import LazyGroup
-from pressroom.cli.loading import account_of, with_accounts
+from pressroom.cli.loading import account_of, open_accounts, with_accounts
 from pressroom.cli.options import Invocation, command_options, common_options
 from pressroom.errors import InvalidInput
 
@@ -138,12 +138,20 @@ def set_password(invocation: Invocation, email: str, password_stdin: bool) -> No
 @command_options
 def clear_password(invocation: Invocation, email: str) -> None:
     """Remove the password of an account. The user then signs in through the identity provider."""
+    import asyncio  # noqa: PLC0415 - takes longer to load than --help may take
 
-    async def change(accounts: AccountServices) -> User:
-        return await accounts.users.clear_password((await account_of(accounts, email)).id)
+    async def change() -> tuple[User, bool]:
+        async with open_accounts(invocation) as (compiled, _, accounts):
+            user = await accounts.users.clear_password((await account_of(accounts, email)).id)
+            return user, compiled.settings.accounts.identity_provider.issuer is not None
 
-    user = with_accounts(invocation, change)
+    user, can_sign_in = asyncio.run(change())
     _report(invocation, user, f"{user.email} no longer has a password; its sessions have ended.")
+    if not can_sign_in:
+        invocation.output.note(
+            "No identity provider is configured, so this user cannot sign in until you set a password: "
+            f"pressroom users set-password {user.email}"
+        )
 
 
 def as_data(user: User) -> dict[str, Any]:

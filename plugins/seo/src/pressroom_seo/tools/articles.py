@@ -213,7 +213,8 @@ def check_row(check: ScoringCheck) -> SeoCheckOut:
 
 
 def _lines(report: ScoringReport) -> Iterator[str]:
-    yield f"Score {report.score} of 100 ({report.rating}), {report.words:,} words, language {report.language or '?'}."
+    words = "1 word" if report.words == 1 else f"{report.words:,} words"
+    yield f"Score {report.score} of 100 ({report.rating}), {words}, language {report.language or '?'}."
     for gate in report.gates:
         yield f"{gate.message} This caps the score at {gate.cap}."
     groups = (f"{name} {group.score}" for name, group in report.groups.items() if group.score is not None)
