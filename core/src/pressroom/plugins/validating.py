@@ -18,7 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 
 from pressroom.errors import PluginError
 from pressroom.gate.failures import describe_value, one_line
-from pressroom.plugins.contributions import shape_problems
+from pressroom.plugins.contributions import describe, shape_problems
 from pressroom.plugins.json_types import unsendable_problems
 from pressroom.sdk import (
     Authenticator,
@@ -81,7 +81,7 @@ def validate(records: Iterable[Any]) -> None:
         problems = _all_problems(record)
         if problems:
             raise PluginError(f"{_name(record)}: {'; '.join(problems)}")
-        name = describe_value(record)
+        name = describe(record)
         if isinstance(record, RateLimit | click.Command | Job) and name in names:
             raise PluginError(f"{name} is offered twice", hint="give each its own name")
         if isinstance(record, Models) and any(other.startswith("models ") for other in names):
@@ -91,7 +91,7 @@ def validate(records: Iterable[Any]) -> None:
 
 def _name(record: Any) -> str:
     try:
-        return describe_value(record)
+        return describe(record)
     except Exception:  # noqa: BLE001 - what is wrong with the record may be its name
         return type(record).__name__
 

@@ -48,7 +48,8 @@ class Writing {
       event.preventDefault();
       form.requestSubmit($("[name=do]", form));
     });
-    addEventListener("pagehide", () => this.keep());
+    // `pagehide` can come after the next page has looked for its draft; some browsers have no `beforeunload`.
+    for (const leaving of ["beforeunload", "pagehide"]) addEventListener(leaving, () => this.keep());
   }
 
   values() {

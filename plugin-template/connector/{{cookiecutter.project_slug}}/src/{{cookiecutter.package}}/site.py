@@ -18,8 +18,8 @@ from pressroom_content.contract import (
     Post,
     RemoteChanged,
     RemotePost,
-    SiteInfo,
     SiteApi,
+    SiteInfo,
     SiteRejected,
 )
 

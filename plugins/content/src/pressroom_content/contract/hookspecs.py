@@ -38,9 +38,9 @@ class ContentHooks:
                 ConnectionReport,
                 Post,
                 RemotePost,
-                SiteInfo,
                 SiteConnector,
                 SiteGone,
+                SiteInfo,
             )
 
             PLUGIN = Plugin(id="shelf", api="1", title="Shelf", summary="Publishes into memory.", requires=("content",))
