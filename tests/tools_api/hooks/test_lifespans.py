@@ -1,5 +1,6 @@
 """The hook for lifespans: its effects, and containment of its failures."""
 
+from importlib import import_module
 from pathlib import Path
 
 import httpx
@@ -42,9 +43,8 @@ def test_hook_lifespan(plugins: Plugins) -> None:
 
 @pytest.mark.parametrize("error", ["ValueError('no')", "SystemExit(3)"])
 def test_a_failed_lifespan_disables_its_plugin_and_those_that_require_it(plugins: Plugins, error: str) -> None:
-    broken = plugins.write(LIFESPANS.replace("SPANS", f"span('one'), span('two', enter={error}), span('three')"))
-    broken_module = plugins.module
     needing = plugins.write("")
+    broken = plugins.write(LIFESPANS.replace("SPANS", f"span('one'), span('two', enter={error}), span('three')"))
     source = (plugins.folder / f"{needing}_module.py").read_text()
     source = source.replace('slug="shout"', 'slug="whisper"').replace(
         'summary="Text in capitals.")', f'summary="Text.", requires=("{broken}",))'
@@ -58,8 +58,23 @@ def test_a_failed_lifespan_disables_its_plugin_and_those_that_require_it(plugins
     assert httpx.get(f"{host.url}/readyz").status_code == 503
     assert httpx.post(f"{host.url}/tools/text-file/api/generate", json={"text": "x"}).status_code == 200
     host.__exit__(None, None, None)
-    assert broken_module.SEEN == ["one opens", "two opens", "one closes"]
-    assert plugins.module.SEEN == []
+    assert plugins.module.SEEN == ["one opens", "two opens", "one closes"]
+    assert import_module(f"{needing}_module").SEEN == []
+
+
+@pytest.mark.parametrize("first", ["needing", "required"])
+def test_the_lifespans_of_required_plugins_begin_earlier_and_end_later(plugins: Plugins, first: str) -> None:
+    """Which plugin has the lower ID makes no difference."""
+    ids = {name: plugins.write("") for name in sorted(("needing", "required"), key=lambda name: name != first)}
+    required, needing = (plugins.folder / f"{ids[name]}_module.py" for name in ("required", "needing"))
+    lifespans = LIFESPANS.replace("SPANS", "span('needing')")
+    source = needing.read_text().replace('slug="shout"', 'slug="whisper"')
+    source = source.replace('summary="Text in capitals.")', f'summary="Text.", requires=("{ids["required"]}",))')
+    needing.write_text(f"{source}from {required.stem} import SEEN\n{lifespans}")
+    required.write_text(required.read_text() + LIFESPANS.replace("SPANS", "span('required')"))
+    plugins._start(plugins={id_: {} for id_ in ids.values()}).__exit__(None, None, None)
+    seen = import_module(required.stem).SEEN
+    assert seen == ["required opens", "needing opens", "needing closes", "required closes"]
 
 
 def test_a_lifespan_that_fails_at_the_end_leaves_nothing_open(plugins: Plugins) -> None:

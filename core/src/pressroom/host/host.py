@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -174,8 +175,9 @@ class Host:
             self.identity_provider = IdentityProvider(settings, client)
 
     async def _enter_lifespans(self, opened: AsyncExitStack) -> None:
+        positions = _required_first(self.compiled.plugins.requires)
         lifespans = self.compiled.plugins.contributions.of(Lifespan)
-        for contribution in lifespans:
+        for contribution in sorted(lifespans, key=lambda lifespan: positions.get(lifespan.plugin, -1)):
             # A lifespan that failed also removed the plugins that depend on it.
             if contribution not in self.compiled.plugins.contributions.of(Lifespan):
                 continue
@@ -243,3 +245,21 @@ class Host:
         of_plugins = self.compiled.plugins.worker_modules
         plugin_modules = {module for tool in tools for module in of_plugins.get(tool.context.id, ())}
         return sorted({tool.declaration.reference.partition(":")[0] for tool in tools} | plugin_modules)
+
+
+def _required_first(requires: Mapping[str, Sequence[str]]) -> Mapping[str, int]:
+    """Return the position of each plugin: after those that it requires, and otherwise in order of ID."""
+    positions: dict[str, int] = {}
+    visited: set[str] = set()
+
+    def visit(plugin: str) -> None:
+        if plugin in visited:
+            return
+        visited.add(plugin)
+        for required in sorted(requires.get(plugin, ())):
+            visit(required)
+        positions[plugin] = len(positions)
+
+    for plugin in sorted(requires):
+        visit(plugin)
+    return positions

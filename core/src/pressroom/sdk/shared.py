@@ -266,7 +266,10 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Lifespan:
-    """A resource that lives as long as the process: entered in order of plugin id, exited in reverse."""
+    """A resource that lives as long as the process.
+
+    Lifespans are entered in order of plugin ID, those of required plugins first, and exited in reverse.
+    """
 
     name: str
     enter: Callable[[], AbstractAsyncContextManager[Any]]
