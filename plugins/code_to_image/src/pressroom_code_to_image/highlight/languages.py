@@ -86,7 +86,8 @@ def highlighted(code: str, language: str) -> list[tuple[str, Role]]:
     if code.endswith("\n"):
         return _pieces(code, language)
     # Many lexers recognise a comment or a heading only by the line feed at its end.
-    *pieces, (last, role) = _pieces(f"{code}\n", language)
+    # Some lexers end with empty pieces.
+    *pieces, (last, role) = [piece for piece in _pieces(f"{code}\n", language) if piece[0]]
     return [*pieces, (last[:-1], role)] if len(last) > 1 else pieces
 
 
